@@ -1,1 +1,1 @@
-"""What is timed, each against its floor or its peer in the same run: `python -m benchmarks`."""
+"""Timings, each against its floor or its peer in the same run: `python -m benchmarks`."""

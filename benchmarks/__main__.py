@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.timing import machine, table
 
-# A benchmark is a module here with a TITLE and `rows()`; its name in this list is all it takes.
+# A benchmark is a module here with a TITLE and `rows()`; adding its name to this list is enough.
 BENCHMARKS = (
     "imports",
     "fisher",
@@ -19,6 +19,8 @@ BENCHMARKS = (
     "descent",
     "sequences",
     "recorder",
+    "recording",
+    "measuring",
     "pages",
     "frames",
     "load",
@@ -39,7 +41,7 @@ def main(names: list[str]) -> None:
             for row in benchmark.rows():
                 rows.append(row)
                 print(f"  {row.what}: {row.ratio} {row.aim and f'(aim {row.aim})'}", flush=True)
-        except Exception as error:  # whatever one meets, the others run
+        except Exception as error:  # whatever fails in one, the others run
             rows, why = [], str(error).strip().partition("\n")[0] or type(error).__name__
         if not rows:
             print(f"  {why} Its table stays as it was.", flush=True)
@@ -52,7 +54,7 @@ def main(names: list[str]) -> None:
 
 
 def with_section(text: str, name: str, section: str) -> str:
-    """Return the text with the section of that name replaced, or added at the end."""
+    """Return the text with the section of that name replaced, or appended."""
     begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
     marked = f"{begin}\n{section}\n{end}"
     pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)

@@ -1,8 +1,8 @@
-"""Somebody who tries everything: random clicks, keys and drags on all pages, in Chromium.
+"""A visitor who tries everything: random clicks, keys and drags on all pages, in Chromium.
 
-`python -m benchmarks.clicks MINUTES SEED` prints the server's memory every minute and ends with
-what was done, or at the first exception box, error in the console or traceback in the server's log,
-with what led there.
+`python -m benchmarks.clicks MINUTES SEED` prints the server's memory every minute and, at the end,
+its actions. It stops at the first exception box, error in the console or traceback in the server's
+log, and prints the actions before it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ KEYS = (
 )
 WORDS = "3", "-1", "1e-5", "nan", "9" * 40, "layer", "(", ""
 SCREENS = (1280, 720), (390, 844), (1920, 1080)
-PATIENCE = 1000  # milliseconds for an act; what a page has taken away meanwhile is no error
-LAST = 12  # acts that are told
+PATIENCE = 1000  # milliseconds per action; an element that has disappeared meanwhile is no error
+LAST = 12  # actions printed
 COMPLAINS = """() => [
     ...document.querySelectorAll('[data-testid=stException]'),
     ...document.querySelectorAll('[data-testid=stAlertContentError]'),
@@ -42,7 +42,7 @@ COMPLAINS = """() => [
 
 
 def act(page: Page, random: Random, url: str) -> str:
-    """Do something that a visitor can, and return what."""
+    """Do something that a visitor can do, and return its description."""
     kind = random.choices(
         ("click", "key", "type", "go", "back", "screen", "theme"), (60, 20, 8, 5, 3, 2, 2)
     )[0]
@@ -113,7 +113,7 @@ def main(minutes: float, seed: int) -> None:
 
 
 def _is_error(kind: str, words: str) -> bool:
-    # A deep link makes Streamlit look for its server below the page's path first.
+    # For a deep link, Streamlit first looks for its server below the page's path.
     return kind == "error" and "404" not in words
 
 

@@ -1,4 +1,4 @@
-"""A step of descent on digits, whole and in mini-batches, against its own two matrix products."""
+"""A step of descent on digits, with all cases or a mini-batch, against its two products."""
 
 from collections.abc import Iterator
 from statistics import median
@@ -26,7 +26,7 @@ def rows() -> Iterator[Row]:
 
 
 def step(method: str, family: str, batch: int | None, optimizer: str = "gradient_descent") -> Row:
-    """One step with everything that is measured of it, and X Wᵀ and UᵀX alone after each."""
+    """Time one step with all its measurements, against X Wᵀ and UᵀX alone, in turn."""
     digits, rng = load("digits"), np.random.default_rng(0)
     one_hot = (digits.y[:, None] == np.arange(10)).astype(float)
     y = digits.y if family == "categorical" else one_hot

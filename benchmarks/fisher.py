@@ -1,4 +1,4 @@
-"""The Fisher information of layer norm and its peers, against the products it cannot do without."""
+"""The Fisher information of layer norm and others, against the matrix products that it needs."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,7 @@ def model_and_cases(method: str, size: tuple[int, int, int]) -> tuple[Normalized
 
 
 def matvec(method: str, size: tuple[int, int, int], repetitions: int) -> Row:
-    """F v against X dWᵀ and UᵀX alone."""
+    """Time F v against X dWᵀ and UᵀX alone."""
     model, X = model_and_cases(method, size)
     F, rng = fisher(model, X), np.random.default_rng(1)
     v, dW, U = (
@@ -51,7 +51,7 @@ def matvec(method: str, size: tuple[int, int, int], repetitions: int) -> Row:
 
 
 def dense(size: tuple[int, int, int], repetitions: int) -> Row:
-    """The exact dense F of layer norm against H(H+1)/2 products (D, N)(N, D) at dgemm's rate."""
+    """Time the exact dense F of layer norm against H(H+1)/2 products (D, N)(N, D) by dgemm."""
     model, X = model_and_cases("layer", size)
     H = len(model.W)
     Y, count, sample = X.copy(), H * (H + 1) // 2, 5

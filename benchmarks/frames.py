@@ -1,7 +1,7 @@
 """Each figure with a slider in Chromium: from a move of the slider to the frame on the screen.
 
-The slider goes over its whole range and back. The floor is plotly itself in the same page: lines
-without a word, in as many panels.
+The slider moves over its whole range and back. The floor is plotly itself on the same page: lines
+without text, in the same number of panels.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from benchmarks.timing import Row
 from tools.server import serving
 
 TITLE = "Frames while a slider moves, in Chromium at 1280 × 720"
-AIM = 1 / 30  # seconds a frame
+AIM = 1 / 30  # seconds per frame
 FIGURES = {
     "effect": "invariance",
     "where_z_lives": "invariance?tab=where_z_lives",

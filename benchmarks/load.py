@@ -1,7 +1,7 @@
-"""Many visitors at once: how long one waits while others change settings, or while another trains.
+"""Many visitors at once: waiting times while others change settings, or while another one trains.
 
-Visitors are sessions of Streamlit without a browser, on a server of their own. Each makes a change
-two seconds after the one before, or when that is answered. An answer that is not a whole page is an
+Visitors are Streamlit sessions without a browser, on a server of their own. Each makes a change two
+seconds after the previous one, or when that is answered. An answer that is not a whole page is an
 error, and ends the benchmark.
 """
 
@@ -29,15 +29,15 @@ from tools.server import serving
 TITLE = "Many visitors at once"
 APP = Path(__file__).parents[1] / "app.py"
 VISITORS = 20
-CLASS, HALL = 50, 200  # visitors who move within what the class has opened already
+CLASS, HALL = 50, 200  # visitors who use only what the class has already opened
 BETWEEN = 2.0  # seconds between two changes of a visitor
-SECONDS = 120.0  # of all visitors together
-GONE = 90.0  # seconds after which sessions whose pages are closed have ended
+SECONDS = 120.0  # for all visitors together
+GONE = 90.0  # seconds until sessions of closed pages end
 SHOWN = "iris", "wine", "digits"
-ALONE = 8  # changes of one visitor alone
-PAIRS = 3  # of a page alone and beside a descent
-STEPS = 10_000  # of the descent that another visitor waits for
-HEAD_START = 3.0  # seconds that it has
+ALONE = 8  # changes by one visitor alone
+PAIRS = 3  # of times for a page, alone and beside a descent
+STEPS = 10_000  # of the descent that another visitor runs
+HEAD_START = 3.0  # seconds before the page is timed
 
 State = dict[str, object]
 
@@ -58,7 +58,7 @@ def rows() -> Iterator[Row]:
 
 
 def warm_up(url: str) -> None:
-    """Let the server import what it needs, start its workers and compute ahead."""
+    """Let the server import libraries, start its workers and compute ahead."""
     opened_and_at_rest(url)
     for page in ("learning_rate", "fisher"):
         with visiting(url, page) as visitor:
@@ -67,7 +67,7 @@ def warm_up(url: str) -> None:
 
 
 def lecture(random: Random) -> Callable[[], State]:
-    """States of a page as they come where all begin with the same link."""
+    """Return random states of a page that all start from the same link."""
     return lambda: {
         "method": random.choice(list(NORMALIZERS)),
         "dataset": random.choice(list(DATASETS)),
@@ -75,14 +75,14 @@ def lecture(random: Random) -> Callable[[], State]:
 
 
 def own_data(seeds: Iterator[int]) -> Callable[[], State]:
-    """States that nobody has seen."""
+    """Return states that no visitor has opened before."""
     return lambda: {"seed": next(seeds)}
 
 
 def many(
     url: str, what: str, state: Callable[[], State], unseen: Callable[[], State], aim: str
 ) -> Row:
-    """Compare what all wait at once with what one waits for a state that nobody has seen."""
+    """Compare waiting times of all visitors with one visitor's wait for a new state."""
     alone = one_visitor(url, unseen)
     waited = together(url, VISITORS, state)
     p95 = quantiles(waited, n=20)[-1]
@@ -97,7 +97,7 @@ def many(
 
 
 def within(url: str, visitors: int, states: Sequence[State]) -> Row:
-    """Let many move within what was opened before; the memory is that of the server alone."""
+    """Let many visitors use states opened before; the memory is that of the server only."""
     choice, server = Random(2), _server()
     alone, before = one_visitor(url, lambda: choice.choice(states)), server.memory_info().rss
     most = [before]
@@ -122,7 +122,7 @@ def within(url: str, visitors: int, states: Sequence[State]) -> Row:
 
 
 def one_visitor(url: str, state: Callable[[], State]) -> float:
-    """The median of the seconds that a visitor waits who is alone."""
+    """Return the median waiting time of a single visitor, in seconds."""
     with visiting(url, "learning_rate") as visitor:
         visitor.show()
         return median(visitor.show(**state()) for _ in range(ALONE))
@@ -131,7 +131,7 @@ def one_visitor(url: str, state: Callable[[], State]) -> float:
 def together(
     url: str, visitors: int, state: Callable[[], State], look: Callable[[], object] = list
 ) -> list[float]:
-    """The seconds that each of many visitors waited for each change."""
+    """Return the seconds that each of many visitors waited for each change."""
     with ThreadPoolExecutor(visitors) as pool:
         end = monotonic() + SECONDS
         shares = [place / visitors for place in range(visitors)]
@@ -165,7 +165,7 @@ def changes(url: str, state: Callable[[], State], end: float, share: float) -> l
 
 
 def beside_a_descent(url: str) -> Row:
-    """Compare a page while another visitor trains with the same page alone, in turn."""
+    """Time a page while another visitor trains and alone, in turn."""
     seeds, quiet, disturbed = count(100_000), [], []
     for _ in range(PAIRS):
         quiet.append(opened(url, next(seeds)))
@@ -176,7 +176,7 @@ def beside_a_descent(url: str) -> Row:
             disturbed.append(opened(url, next(seeds)))
             if other.ended(0.1):
                 raise RuntimeError(f"A descent of {STEPS} steps was over before the page.")
-        sleep(Limits().moment)  # until it is given up
+        sleep(Limits().moment)  # until the run is given up
     return Row(
         f"Fisher, opened while another visitor waits for {STEPS:,} steps of a descent",
         median(disturbed),

@@ -1,7 +1,8 @@
-"""What a server's memory comes to over many different states, and whether each has its page.
+"""A server's memory over many different states, and whether each state shows its page.
 
-`python -m benchmarks.memory COUNT` opens legal ones, the largest among them, `… COUNT hostile` ones
-with words that no page expects; both print the memory after every tenth of them, and the most.
+`python -m benchmarks.memory COUNT` opens legal states, the largest among them; `… COUNT hostile`
+opens states with words that no page expects. Both print the memory after every tenth state, and the
+maximum.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Watched(NamedTuple):
 
 
 class _Log(logging.Handler):
-    """Keeps what is logged as an error."""
+    """Collects logged errors."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -48,7 +49,7 @@ class _Log(logging.Handler):
 
 
 def watched(states: Iterable[State]) -> Iterator[Watched]:
-    """Open each state in a session of its own, and yield what the memory is then.
+    """Open each state in a new session, and yield the memory after it.
 
     Raises:
         RuntimeError: a page has an exception, or logs an error.

@@ -1,9 +1,9 @@
-"""Each page in Chromium: from a key press to the last change on the screen, and what is sent.
+"""Each page in Chromium: from a key press to the last change on the screen, and the bytes sent.
 
-The server has had a visitor and has computed ahead what it computes for all. A page is timed from a
-state that nobody has asked for, so its pictures are computed; from one that was computed ahead; and
-from one that this visitor has seen. The floor of a page is one with nothing but a slider, a text
-and as many charts of three traces as the page has; it and the page change in turn.
+The server has had a visitor and has finished computing ahead. A page is timed from a new state, for
+which its pictures are computed; from a state computed ahead; and from one that this visitor has
+seen. The floor is a page with only a slider, a text and the same number of charts, of three traces
+each; it and the page change in turn.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ for i in range(int(st.query_params.get("charts", 0))):
     st.plotly_chart(figure, key=f"chart_{i}")
 """
 CHART = ".js-plotly-plot"
-# Two options that were not shown before, then back and forth among the same.
+# Two new options, then back and forth among the same.
 KEYS = ("ArrowDown", "ArrowDown", "ArrowUp", "ArrowUp", "ArrowDown", "ArrowDown")
-SEED = 101  # of states that nobody has asked for
-LONGEST = 120_000  # milliseconds for a page to come to rest
+SEED = 101  # of new states
+LONGEST = 120_000  # milliseconds for a page to settle
 
-# Leaves in `window.painted` the milliseconds from the next key press to the last change of a page,
-# once the server has answered and nothing has changed for half a second. What stands inside a
-# canvas is a table's text for screen readers, which follows what is painted by 0.2 s.
+# Stores in `window.painted` the milliseconds from the next key press to the last change of a page,
+# once the server has answered and nothing has changed for half a second. The content of a canvas
+# element is a table's text for screen readers, which follows the drawing by 0.2 s.
 WATCH = """() => {
     window.painted = null;
     window.answered = false;
@@ -73,7 +73,7 @@ WATCH = """() => {
 
 @dataclass
 class Traffic:
-    """Bytes that the server sent since the last look."""
+    """Bytes that the server sent since the last check."""
 
     received: int = 0
 
@@ -94,7 +94,7 @@ def press(page: Page, traffic: Traffic, key: str) -> tuple[float, int]:
     Returns: the seconds until the last change on the page, and the bytes that the server sent.
 
     Raises:
-        RuntimeError: the server does not answer, or the page does not come to rest.
+        RuntimeError: the server does not answer, or the page does not settle.
 
     """
     traffic.take()
@@ -124,7 +124,7 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def opened(browser: Browser, url: str) -> Iterator[tuple[Page, Traffic]]:
-    """A visitor of its own at an address, whose page is at rest."""
+    """Open a page as a new visitor, and wait until it has settled."""
     traffic, page = Traffic(), browser.new_page(viewport={"width": 1280, "height": 720})
     page.set_default_timeout(LONGEST)
     page.on("websocket", traffic.watch)
@@ -135,10 +135,10 @@ def opened(browser: Browser, url: str) -> Iterator[tuple[Page, Traffic]]:
 
 
 def settle(page: Page) -> None:
-    """Wait until a page is at rest.
+    """Wait until a page has settled.
 
     Raises:
-        RuntimeError: it does not come to rest.
+        RuntimeError: it does not settle.
 
     """
     with resting(page):
@@ -172,7 +172,7 @@ def rows() -> Iterator[Row]:
 
 
 def aim(page: Page, key: str) -> None:
-    """Bring the keyboard to where Enter makes a change: another data set, or another option.
+    """Move the focus to a control where Enter makes a change: another data set, or another option.
 
     Raises:
         RuntimeError: the page has neither.
@@ -183,7 +183,7 @@ def aim(page: Page, key: str) -> None:
         data = page.get_by_role("combobox", name="data")
         (data if data.count() else boxes).first.focus()
         page.keyboard.press("Enter")
-        page.keyboard.press(key)  # opens the list, at the option beside the one that is chosen
+        page.keyboard.press(key)  # opens the list, at the option next to the chosen one
         page.locator("[role=combobox][aria-activedescendant]").wait_for()
         return
     chosen = page.get_by_role("radio", checked=True)
@@ -198,8 +198,8 @@ def beside_floor(
 ) -> tuple[int, list[tuple[float, float]], list[int], int]:
     """Change the data set, or the first control, by keyboard, in turn with the floor's slider.
 
-    Returns: the charts of the page; the seconds of each change and of the floor's beside it; the
-    bytes of each change; the bytes before.
+    Returns: the number of charts of the page; the seconds of each change and of the floor's change;
+    the bytes of each change; the bytes before.
     """
     times, payloads = [], []
     with opened(browser, url) as (page, traffic):

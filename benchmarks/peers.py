@@ -1,8 +1,8 @@
-"""The same Fisher information by other libraries: the same numbers, and how long each takes.
+"""The same Fisher information by other libraries: equal numbers, and the time of each.
 
-The peers are those of `benchmarks/requirements.txt`; what is not installed is left out, and said.
-Each computes in double precision with one thread, as normgeo does, and its answer is compared with
-ours before anything is timed.
+The peers are those of `benchmarks/requirements.txt`; the output names those not installed. Each
+computes in double precision with one thread, like normgeo, and its result is compared with ours
+before the timing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.timing import Row, interleaved
 from normgeo import NORMALIZERS, Fisher, NormalizedGLM, fisher
 
 TITLE = "The same Fisher information by other libraries"
-SAME = 1e-10  # of the largest entry
+SAME = 1e-10  # relative to the largest entry
 REPETITIONS = 50
 METHODS = ("layer", "batch", "weight", "standard")
 
@@ -48,7 +48,7 @@ def there(library: str) -> bool:
 
 
 def beside_torch_func(method: str) -> Row:
-    """F v by a product forward and one backward of torch.func, A'' of the softmax between."""
+    """F v by one forward and one backward product of torch.func, with the softmax's A'' between."""
     import torch
 
     model, X = model_and_cases(method, DIGITS)
@@ -65,7 +65,7 @@ def beside_torch_func(method: str) -> Row:
 
 
 def beside_curvlinops(method: str) -> Row:
-    """F v as curvlinops' GGN of the cross-entropy, which is the Fisher information here."""
+    """F v as curvlinops' GGN of the cross-entropy, which equals the Fisher information here."""
     import torch
     from curvlinops import GGNLinearOperator
 
@@ -94,7 +94,8 @@ def beside_curvlinops(method: str) -> Row:
 def beside_nngeometry() -> Row:
     """The dense F of layer norm as nngeometry's PMatDense of a linear layer and a LayerNorm.
 
-    Its softmax divides by what has single precision's rounding added, so outputs are Gaussian here.
+    Outputs are Gaussian here, since its softmax adds a constant of single precision before a
+    division.
     """
     import torch
     from nngeometry.metrics import FIM
@@ -173,7 +174,7 @@ def parameters(model: NormalizedGLM) -> Any:
 
 
 def compared(what: str, F: Fisher, product: Callable[[Any], Any], peer: str) -> Row:
-    """Time a product of ours and one of a peer, once both are seen to be the same."""
+    """Time our product and a peer's, after checking that they are equal."""
     import torch
 
     v = np.random.default_rng(1).standard_normal(F.shape[0])

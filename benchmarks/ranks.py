@@ -1,4 +1,4 @@
-"""The spectrum and null space of rows in blocks of a file, against the products of their blocks."""
+"""The spectrum and null space from blocks of rows in a file, against the products of blocks."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +29,7 @@ def rows() -> Iterator[Row]:
 
 
 def of(model: NormalizedGLM, path: Path, N: int) -> Row:
-    """All that `normgeo fisher -X` computes, against one product of each block that is not zero."""
+    """Time all that `normgeo fisher -X` computes, against one product of each nonzero block."""
     found = set[str]()
 
     def ours() -> None:
@@ -51,7 +51,7 @@ def of(model: NormalizedGLM, path: Path, N: int) -> Row:
 
 
 def products(path: Path, pairs: int) -> None:
-    """Read the file once, and multiply X with itself with each of so many weights of the cases."""
+    """Read the file once, and compute XᵀX for each of `pairs` weights of the cases."""
     grams, k = np.zeros((pairs, D, D)), np.ones((BLOCK, pairs))
     with path.open("rb") as file:
         file.seek(128)

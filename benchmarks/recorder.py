@@ -1,4 +1,4 @@
-"""A look of a recorder at weights that have changed, against one copy of them."""
+"""A recorder's check of weights that have changed, against one copy of them."""
 
 from collections.abc import Iterator
 from itertools import cycle

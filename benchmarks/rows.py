@@ -1,4 +1,4 @@
-"""A product with F over rows in blocks of a file, against one read of them and two products."""
+"""A product with F over rows in blocks of a file, against one read of the file and two products."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +25,7 @@ def rows() -> Iterator[Row]:
 
 
 def written(path: Path, N: int) -> Path:
-    """Write N random rows a million at a time."""
+    """Write N random rows, a million at a time."""
     rng = np.random.default_rng(1)
     X = np.lib.format.open_memmap(path, "w+", np.float32, (N, D))
     for start in range(0, N, 10**6):
@@ -35,7 +35,7 @@ def written(path: Path, N: int) -> Path:
 
 
 def over(model: NormalizedGLM, path: Path, N: int, kind: str, repetitions: int) -> Iterator[Row]:
-    """F v and the first pass against the floor, and F v of a million rows against memory."""
+    """Time F v and the first pass against the floor, and F v of a million rows against memory."""
     X = Rows.of(path, dtype=kind)
     F, v = fisher(model, X), np.random.default_rng(2).standard_normal(model.layout.size)
     floor = Floor(model.W.astype(kind), path)
@@ -52,13 +52,13 @@ def over(model: NormalizedGLM, path: Path, N: int, kind: str, repetitions: int) 
 
 
 def off(F: Fisher, inside: Fisher, v: np.ndarray) -> float:
-    """How far F v is from that in memory, over its largest entry."""
+    """Return the error of F v against that in memory, relative to its largest entry."""
     expected = inside @ v
     return float(np.abs(F @ v - expected).max() / np.abs(expected).max())
 
 
 class Floor:
-    """One read of the file, and the two products that F v cannot do without."""
+    """One read of the file, and the two products that F v needs."""
 
     def __init__(self, dW: np.ndarray, path: Path) -> None:
         self.dW, self.path = dW, path

@@ -1,4 +1,4 @@
-"""A training step of recurrent cells against its own matrix products."""
+"""A training step of recurrent cells, against its matrix products alone."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,9 +25,9 @@ def rows() -> Iterator[Row]:
 
 
 def step(cell: str, method: str, threads: int | None, aim: str = "") -> Row:
-    """Run, back-propagate and update; against W X of all steps and its two products back.
+    """Time run, back-propagation and update, against W X of all steps and its two products back.
 
-    Inputs have no gradient, so a product that reads them alone has one product back.
+    Inputs have no gradient, so a product that reads only inputs has one product back.
     """
     rng, normalizer = np.random.default_rng(0), NORMALIZERS[method]
     if normalizer.scaling.takes_eps:
@@ -41,7 +41,7 @@ def step(cell: str, method: str, threads: int | None, aim: str = "") -> Row:
 
     def trained() -> None:
         nonlocal theta, layer, run, memory
-        run = run_cell(layer, X)  # the last one stays until then, so its memory is not given back
+        run = run_cell(layer, X)  # the last run stays until here, so no memory is freed
         step, memory = rule.update(memory, theta, run.vjp(U), rates, decays)
         theta = theta + step
         layer = layer.unpack(theta)

@@ -1,6 +1,6 @@
-"""A visitor of the application without a browser: what Streamlit's page says to its server.
+"""A visitor of the application without a browser: the messages of Streamlit's page to its server.
 
-A browser draws, which costs more than the server; many visitors at once are many of these.
+A browser draws, which costs more than the server; many visitors are many sessions.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
 
 SECONDS = 300.0  # for an answer
-LONGEST = 3600.0  # for a server to come to rest, on a machine with other work as well
-REST = 3  # seconds in a row in which a server at rest uses less than a tenth of a processor
+LONGEST = 3600.0  # for a server to become idle, on a machine that is also used for other work
+REST = 3  # consecutive seconds in which an idle server uses less than a tenth of a processor
 
 
 class Session:
@@ -28,10 +28,10 @@ class Session:
         self._socket, self._page = socket, page
 
     def show(self, **query: object) -> float:
-        """Go to an address of the page, and return the seconds until its script has ended.
+        """Go to an address of the page, and return the seconds until its script ends.
 
         Raises:
-            RuntimeError: the script did not end well.
+            RuntimeError: the script failed.
 
         """
         begin = perf_counter()
@@ -48,7 +48,7 @@ class Session:
         self._socket.send(ask.SerializeToString())
 
     def cookie(self, name: str) -> str:
-        """The value of a cookie that came with the answer to its first request, "" without one."""
+        """Return the value of a cookie from the answer to the first request, "" without one."""
         response = self._socket.response
         cookies = (
             SimpleCookie("; ".join(response.headers.get_all("Set-Cookie"))) if response else {}
@@ -56,7 +56,7 @@ class Session:
         return cookies[name].value if name in cookies else ""
 
     def ended(self, seconds: float) -> bool:
-        """Wait until the script has ended, at most so long; return whether it has."""
+        """Wait at most `seconds` for the script to end; return whether it has."""
         last = perf_counter() + seconds
         while (left := last - perf_counter()) > 0:
             try:
@@ -74,7 +74,7 @@ class Session:
 
 @contextmanager
 def visiting(url: str, page: str, cookie: str = "") -> Iterator[Session]:
-    """A session of a page, as long as the block lasts; a visitor may come with a cookie."""
+    """Open a session of a page for a `with` block; a visitor may bring a cookie."""
     address = f"ws://{urlsplit(url).netloc}/_stcore/stream"
     headers = {"Cookie": cookie} if cookie else {}
     with connect(
@@ -88,10 +88,10 @@ def visiting(url: str, page: str, cookie: str = "") -> Iterator[Session]:
 
 
 def opened_and_at_rest(url: str) -> None:
-    """Visit a server, and wait until it has computed ahead what it computes for all.
+    """Visit a server, and wait until it has computed ahead and is idle.
 
     Raises:
-        RuntimeError: it has not come to rest after an hour.
+        RuntimeError: it is not idle after an hour.
 
     """
     with visiting(url, "home") as visitor:
@@ -106,7 +106,7 @@ def opened_and_at_rest(url: str) -> None:
 
 
 def _used() -> float:
-    """Seconds of a processor that the processes begun here have used."""
+    """Processor seconds used by the processes started here."""
     used = 0.0
     for process in psutil.Process().children(recursive=True):
         try:

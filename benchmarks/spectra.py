@@ -1,4 +1,4 @@
-"""The 20 largest eigenvalues of F by Lanczos, against forming F and its eigenvectors for them."""
+"""The 20 largest eigenvalues of F by Lanczos, against forming F and its eigendecomposition."""
 
 from collections.abc import Callable, Iterator
 from statistics import median
@@ -31,7 +31,7 @@ def rows() -> Iterator[Row]:
 
 
 def beside_eigsh(method: str) -> Row:
-    """`spectrum` and scipy's own Lanczos with products of the same F, both to rounding."""
+    """Time `spectrum` and scipy's own Lanczos with products of the same F, both to rounding."""
     N, D, H = WIDE
     rng = np.random.default_rng(0)
     model = NormalizedGLM.random(NORMALIZERS[method], "categorical", H, D, rng)
@@ -54,13 +54,13 @@ def beside_eigsh(method: str) -> Row:
 
 
 def decaying(N: int, D: int) -> np.ndarray:
-    """Cases whose covariance falls as 1/rank, as that of images does; white ones have no gaps."""
+    """Cases whose covariance decays as 1/rank, as for images; white cases have no gaps."""
     rng = np.random.default_rng(0)
     return rng.standard_normal((N, D)) / np.sqrt(np.arange(1, D + 1))
 
 
 def top(method: str, X: np.ndarray, repetitions: int) -> Row:
-    """Both routes in turn; of the large size once, since the dense one takes a minute or more."""
+    """Time both methods in turn; a large size once, since the dense one takes over a minute."""
     (N, D), H = X.shape, LARGE[2]
     model = NormalizedGLM.random(NORMALIZERS[method], "categorical", H, D, np.random.default_rng(0))
 

@@ -37,7 +37,7 @@ LARGEST: tuple[State, ...] = (
     ("depth", {"neurons": "256", "depth": "47", "method": "group", "tab": "images"}),
     ("recurrent", {"neurons": "64", "length": "256", "tab": "cells"}),
 )
-"""Pages and queries that took gigabytes or minutes, or come near to what pages allow."""
+"""Pages and queries that took gigabytes or minutes, or are close to the limits of pages."""
 
 TABS = {page: ("auto", *getattr(import_module(f"normgeo.ui.{page}"), "TABS", ())) for page in PAGES}
 
@@ -62,11 +62,11 @@ WORDS = (
     *("[log in](http://evil.example)", "![](http://evil.example/a.png)", "$x$", "{0}{x!r}%s"),
     *("99999999999999999999", "-99999999999999999999", "1e-5,1e-3", "1;2", "'; --", "\ud7ff\ue000"),
 )
-"""Values that no setting takes, or only some."""
+"""Values that no setting accepts, or only some do."""
 
 
 def legal() -> Iterator[State]:
-    """Yield the largest states, then others, no two alike."""
+    """Yield the largest states, then others, all different."""
     yield from LARGEST
     rng = np.random.default_rng(0)
     while True:
@@ -74,7 +74,7 @@ def legal() -> Iterator[State]:
 
 
 def hostile() -> Iterator[State]:
-    """Yield states of which some words, and names, are not what the page expects."""
+    """Yield states with some words and names that the page does not expect."""
     rng = np.random.default_rng(1)
     names = (*SETTINGS, *VIEW, *PICTURES, *WORDS[1:])
     while True:
@@ -107,7 +107,7 @@ def _drawn(rng: np.random.Generator) -> State:
 
 
 def _value(rule: Rule, rng: np.random.Generator) -> str:
-    """A value of a setting as an address holds it; "" in three of four cases, and for words."""
+    """Return a setting's value as in an address; "" in three of four cases, and for words."""
     if rng.random() < 0.75:
         return ""
     match rule:
@@ -121,7 +121,7 @@ def _value(rule: Rule, rng: np.random.Generator) -> str:
 
 
 def _of_range(rule: Whole | Number, rng: np.random.Generator) -> str:
-    """The least, the largest, or a number between, small ones as often as large ones."""
+    """Return the smallest value, the largest, or one between, uniform on a log scale."""
     low, high = rule.low, rule.high
     between = low + np.expm1(rng.uniform(0, np.log1p(high - low)))
     value = rng.choice([low, high, between])

@@ -1,4 +1,4 @@
-"""Measuring and writing down: interleaved repetitions, medians, one table for each benchmark."""
+"""Timing and tables: interleaved repetitions, medians, one table for each benchmark."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Pair:
 def interleaved(function: Callable[[], Any], against: Callable[[], Any], repetitions: int) -> Pair:
     """Time two functions in turn, after one run of each that does not count.
 
-    Neighboring runs meet the same machine: its other work moves both, not their ratio.
+    Other work of the machine affects neighboring runs alike, and so not their ratio.
     """
     function(), against()
     times = [(_seconds(function), _seconds(against)) for _ in range(repetitions)]
@@ -53,7 +53,7 @@ def _seconds(function: Callable[[], Any]) -> float:
 
 
 def machine() -> str:
-    """Return what the times depend on, without a date."""
+    """Return the machine and versions on which the times depend, without a date."""
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     return (
         f"{os.cpu_count()} cores ({platform.machine()}), Python {platform.python_version()}, "

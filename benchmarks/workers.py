@@ -1,4 +1,4 @@
-"""A product with F over a Dask array on a cluster of this machine, against rows in one process."""
+"""A product with F over a Dask array on a cluster on this machine, against rows in one process."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -17,7 +17,7 @@ D, H = 64, 10
 WORKERS = (1, 2)
 SIZES = ((10**6, 8, 3), (800, 8, 10), (6400, 64, 5))  # N, chunks, repetitions
 
-# Dask has workers give freed memory back at once, which costs as much as the product.
+# Dask makes workers return freed memory at once, which costs as much as the product.
 KEEP = dict.fromkeys(("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"), 2**28)
 ENVIRONMENT = {f"distributed.nanny.pre-spawn-environ.{name}": size for name, size in KEEP.items()}
 

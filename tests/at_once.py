@@ -1,4 +1,4 @@
-"""A pool for tests of pages, which need not wait for a process to start."""
+"""A pool for tests of pages that computes in this process, with no wait for another to start."""
 
 import pickle
 from collections.abc import Callable
@@ -12,11 +12,11 @@ from normgeo.workers.run import Limits, Run
 
 
 class AtOnce:
-    """Computes at once, in this process, and returns what would come back from another one.
+    """Computes immediately, in this process, and returns what another process would return.
 
     Attributes:
         asked: the keys of all computations.
-        refuse: compute → the error that it ends with in place of its result; None to compute it.
+        refuse: compute → the error with which it ends instead of its result; None to compute it.
 
     """
 

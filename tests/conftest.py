@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Settings and fixtures that all tests share."""
 
 import logging
 import os
@@ -11,16 +11,17 @@ from hypothesis import settings
 from tests.pairwise import pytest_generate_tests  # noqa: F401 - a hook
 from tools import kernels
 
-# The shared machine of a continuous integration run is no clock, and its failures must come back.
+# Times are unreliable on the shared machine of continuous integration, and its failures must be
+# reproducible.
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-# Servers of tests have a core to share; a test of its own shows what they compute ahead.
+# Test servers share a core; a separate test covers what they compute ahead.
 os.environ["NORMGEO_AHEAD"] = "0"
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
 def pytest_report_header() -> str:
-    """The kernel that decides how products of matrices round."""
+    """The kernel, which determines how products of matrices round."""
     return f"OpenBLAS kernel: {kernels.own() or 'none'}"
 
 
@@ -32,7 +33,7 @@ def rng() -> np.random.Generator:
 
 @pytest.fixture(autouse=True)
 def defects() -> Iterator[list[logging.LogRecord]]:
-    """What pages logged as mistakes of the program; a test that expects one takes it away."""
+    """Log records of program errors on pages; a test that expects one removes it."""
     logged: list[logging.LogRecord] = []
     handler = logging.Handler(logging.ERROR)
     handler.emit = logged.append  # type: ignore[method-assign]

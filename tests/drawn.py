@@ -1,4 +1,4 @@
-"""What tests draw: a generic model, and generic cases for it."""
+"""Random models and cases for tests."""
 
 from typing import Any
 
@@ -18,9 +18,9 @@ def model_and_cases(
     seed: int = 0,
     **parameters: Any,
 ) -> tuple[NormalizedGLM, Array]:
-    """A model with W (H, D), biases and, but for the standard model, gains; and cases (N, D).
+    """A model with W (H, D), biases and, except for the standard model, gains; and cases (N, D).
 
-    Frozen statistics are those of W and the cases, where `parameters` give no other reference.
+    Frozen statistics are those of W and the cases, unless `parameters` give another reference.
     """
     rng = np.random.default_rng(seed)
     W, b, g = rng.standard_normal((H, D)), rng.normal(0, 0.3, H), rng.uniform(0.5, 1.5, H)
@@ -34,7 +34,7 @@ def model_and_cases(
 def varied_model_and_cases(
     normalizer: Normalizer, family: str, *, seed: int = 0, N: int = 9, D: int = 5, H: int = 6
 ) -> tuple[NormalizedGLM, Array]:
-    """A model with gains of both signs, a φ where there is one, and another batch as reference."""
+    """A model with gains of both signs, a φ if it has one, and another batch as reference."""
     rng = np.random.default_rng(seed)
     g = rng.uniform(0.4, 1.2, H) * (-1) ** np.arange(H)
     W, (W0, X0) = rng.standard_normal((H, D)), rng.standard_normal((2, 12, D))

@@ -1,15 +1,15 @@
-"""Fewer cases for the same protection: those in which every pair of values of two axes occurs.
+"""Fewer cases with the same protection: every pair of values of two axes occurs in one of them.
 
     every_method = pytest.mark.pairwise("words", GRID)
     every_family = pytest.mark.pairwise("family", FAMILIES)
 
-A test with both marks runs on so few of their products that each center meets each scale and each
-family, and each scale each family. What is left of the products is marked `exhaustive`. A mark
-whose values are all products themselves says so, `each=False`: they need not all have a case.
+A test with both marks runs on a small part of their products, in which each center meets each scale
+and each family, and each scale each family. The other products are marked `exhaustive`. If the
+values of a mark are already products, `each=False` says so: they need not all have a case.
 
     each_method = pytest.mark.parametrize("words, family", each(GRID, FAMILIES))
 
-does with fewer: each value has a case.
+needs still fewer: each value has a case.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ Ids = Sequence[str] | Callable[[object], str] | None
 
 
 class Value(NamedTuple):
-    """What one mark gives to a test: its arguments, their name, and what they combine."""
+    """One mark's contribution to a test: its arguments, their name, and their factors."""
 
     arguments: tuple[object, ...]
     id: str
@@ -32,46 +32,47 @@ class Value(NamedTuple):
 
 
 def cover(rows: Sequence[Sequence[Hashable]], of: int = 2) -> set[int]:
-    """Places of a few rows in which every pair of values of two columns occurs that rows have.
+    """Indices of a few rows that contain every pair of values of two columns that all rows contain.
 
-    With `of` columns for two; each value by itself if it is 1. Greedy: the next row brings the
-    most pairs that are missing, and is the first of these.
+    With `of` columns instead of two; single values if it is 1. The algorithm is greedy: the next
+    row adds the most missing pairs, and is the first such row.
     """
     bits: dict[Hashable, int] = {}
     found = [combinations(enumerate(row), min(of, len(row))) for row in rows]
     pairs = [sum(1 << bits.setdefault(pair, len(bits)) for pair in row) for row in found]
     missing, chosen = (1 << len(bits)) - 1, set[int]()
     while missing:
-        place = max(range(len(rows)), key=lambda place: (pairs[place] & missing).bit_count())
-        missing &= ~pairs[place]
-        chosen.add(place)
+        index = max(range(len(rows)), key=lambda index: (pairs[index] & missing).bit_count())
+        missing &= ~pairs[index]
+        chosen.add(index)
     return chosen
 
 
 def loops(*axes: Iterable[Hashable], of: int = 2) -> list[pytest.ParameterSet]:
-    """Products of axes for a loop: what covers all pairs of values, or all values, and the rest.
+    """Products of axes for a loop: those that cover all pairs, or all values, and the rest.
 
         @pytest.mark.parametrize("rows", loops(DATASETS, NORMALIZERS, of=1))
 
-    gives a test two lists of rows: the second is exhaustive. What is cheap need not be collected.
+    gives a test two lists of rows; the second is exhaustive. Cheap cases need not be collected
+    singly.
     """
     rows = [*product(*axes)]
     chosen = cover(rows, of)
-    few = [rows[place] for place in sorted(chosen)]
-    others = [row for place, row in enumerate(rows) if place not in chosen]
+    few = [rows[index] for index in sorted(chosen)]
+    others = [row for index, row in enumerate(rows) if index not in chosen]
     rest = pytest.param(others, id="others", marks=pytest.mark.exhaustive)
     return [pytest.param(few, id="covering"), *([rest] if others else [])]
 
 
 def some(rows: Sequence[Any], step: int) -> list[pytest.ParameterSet]:
-    """Rows for a loop: each of so many, and the others, which are exhaustive."""
-    others = [row for place, row in enumerate(rows) if place % step]
+    """Every `step`-th row for a loop, and the other rows, which are exhaustive."""
+    others = [row for index, row in enumerate(rows) if index % step]
     rest = pytest.param(others, id="others", marks=pytest.mark.exhaustive)
     return [pytest.param(rows[::step], id="some"), rest]
 
 
-def factors(value: object, place: int) -> Iterator[Hashable]:
-    """What a value combines: entries of a tuple, all of a normalizer; other values themselves."""
+def factors(value: object, index: int) -> Iterator[Hashable]:
+    """The factors that a value combines: entries of a tuple or normalizer; or the value itself."""
     match value:
         case tuple():
             yield from map(repr, value)
@@ -80,10 +81,10 @@ def factors(value: object, place: int) -> Iterator[Hashable]:
         case str() | int() | float() | None:
             yield value
         case _:
-            yield place
+            yield index
 
 
-def named(value: object, place: int, name: str) -> str:
+def named(value: object, index: int, name: str) -> str:
     match value:
         case str() | int() | float() | None:
             return str(value)
@@ -92,36 +93,36 @@ def named(value: object, place: int, name: str) -> str:
         case Normalizer():
             return str(value.title)
         case _:
-            return f"{name}{place}"
+            return f"{name}{index}"
 
 
 def values(argnames: str | Sequence[str], given: Iterable[Any], ids: Ids = None) -> Iterator[Value]:
-    """The values of a mark that is written as `parametrize` is."""
+    """The values of a mark, which is written like `parametrize`."""
     names = listed(argnames)
     if ids is not None and not callable(ids):
         ids = [*ids]
-    for place, row in enumerate(given):
+    for index, row in enumerate(given):
         if isinstance(row, pytest.ParameterSet):
             arguments, own = row.values, row.id
         else:
             arguments, own = (tuple(row) if len(names) > 1 else (row,)), None
         if own is None and isinstance(ids, list):
-            own = ids[place]
+            own = ids[index]
         if own is None:
             words = [ids(one) if callable(ids) else None for one in arguments]
             each = zip(words, arguments, names, strict=True)
-            own = "-".join(word or named(one, place, name) for word, one, name in each)
-        parts = (factors(one, place) for one in arguments)
+            own = "-".join(word or named(one, index, name) for word, one, name in each)
+        parts = (factors(one, index) for one in arguments)
         yield Value(arguments, own, tuple(chain.from_iterable(parts)))
 
 
 def listed(argnames: str | Sequence[str]) -> list[str]:
-    """The names of arguments, given with commas between them or one by one."""
+    """The names of arguments, given as one string with commas or one by one."""
     return [*map(str.strip, argnames.split(",") if isinstance(argnames, str) else argnames)]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give a test the products of its marks: those that cover, and the others if they are run."""
+    """Parametrize a test by products of its marks: those that cover, and the rest if they run."""
     marks = [*metafunc.definition.iter_markers("pairwise")]
     if not marks:
         return
@@ -129,33 +130,34 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     given = [[*values(*mark.args, ids=mark.kwargs.get("ids"))] for mark in marks]
     rows = [*product(*given)]
     chosen = cover([[factor for value in row for factor in value.factors] for row in rows])
-    # A value whose pairs others have has a case as well; rows of several are products themselves.
+    # A value whose pairs are covered by others has a case too; rows of several are already
+    # products.
     listed_alone = [mark.kwargs.get("each", len(listed(mark.args[0])) == 1) for mark in marks]
     missing = {
         id(value) for own, few in zip(listed_alone, given, strict=True) if own for value in few
     }
-    missing -= {id(value) for place in chosen for value in rows[place]}
-    for place, row in enumerate(rows):
+    missing -= {id(value) for index in chosen for value in rows[index]}
+    for index, row in enumerate(rows):
         if not missing.isdisjoint(map(id, row)):
-            chosen.add(place)
+            chosen.add(index)
             missing.difference_update(map(id, row))
     if metafunc.config.getoption("markexpr") == "not exhaustive":
-        rows, chosen = [rows[place] for place in sorted(chosen)], {*range(len(chosen))}
+        rows, chosen = [rows[index] for index in sorted(chosen)], {*range(len(chosen))}
     metafunc.parametrize(
         names,
         [
             pytest.param(
                 *(argument for value in row for argument in value.arguments),
                 id="-".join(value.id for value in row),
-                marks=() if place in chosen else pytest.mark.exhaustive,
+                marks=() if index in chosen else pytest.mark.exhaustive,
             )
-            for place, row in enumerate(rows)
+            for index, row in enumerate(rows)
         ],
     )
 
 
 def each(*axes: Iterable[Any]) -> list[pytest.ParameterSet]:
-    """Products of axes for `parametrize`; `make test` has as many as show each value once."""
+    """Products of axes for `parametrize`; `make test` runs enough to have each value once."""
     values = [[*dict.fromkeys(axis)] for axis in axes]
     shown = [*islice(zip(*map(cycle, values), strict=False), max(map(len, values)))]
     rest = [row for row in product(*values) if row not in shown]
@@ -166,11 +168,11 @@ def each(*axes: Iterable[Any]) -> list[pytest.ParameterSet]:
 
 
 def first(given: Iterable[Any], count: int = 1) -> list[pytest.ParameterSet]:
-    """Values for `parametrize`, each once: those after the first few are marked `exhaustive`."""
+    """Values for `parametrize`, each once: all after the first few are marked `exhaustive`."""
     return [
         pytest.param(
             *(value if isinstance(value, tuple) else (value,)),
-            marks=pytest.mark.exhaustive if place >= count else (),
+            marks=pytest.mark.exhaustive if index >= count else (),
         )
-        for place, value in enumerate(dict.fromkeys(given))
+        for index, value in enumerate(dict.fromkeys(given))
     ]

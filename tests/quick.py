@@ -1,4 +1,4 @@
-"""Settings at which pictures that train take a moment: for tests that need no long training."""
+"""Settings for pictures that train, so that tests take only a moment."""
 
 from typing import Any
 

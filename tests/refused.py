@@ -1,4 +1,4 @@
-"""What a refusal says, word by word."""
+"""The exact sentence of a refusal."""
 
 import re
 
@@ -8,5 +8,5 @@ from normgeo.base.refusal import Refusal
 
 
 def says(sentence: str, error: type[Exception] = Refusal) -> "pytest.RaisesExc[Exception]":
-    """A block that is refused with a sentence, the whole of it."""
+    """A block that must be refused with exactly this sentence."""
     return pytest.raises(error, match=f"^{re.escape(sentence)}$")

@@ -1,4 +1,4 @@
-"""Steps of an optimizer one after the other, for tests that give it gradients of their own."""
+"""Consecutive steps of an optimizer, for tests with their own gradients."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from normgeo.dynamics.optimizer import Optimizer
 
 
 def stepping(rule: Optimizer, theta: Array, decay: Array | float = 0.0) -> Callable[..., Array]:
-    """A function (θ, ∂L/∂θ, η) ↦ next θ that remembers what the rule does."""
+    """A function (θ, ∂L/∂θ, η) ↦ next θ that keeps the optimizer's memory."""
     memory, decays = rule.init(theta), np.broadcast_to(decay, theta.shape)
 
     def step(theta: Array, gradient: Array, rate: Array | float) -> Array:

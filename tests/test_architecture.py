@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 
 # From the bottom up. A file imports from the lines above its package's own, and from its own
 # package; packages on one line do not import each other. `normgeo` itself is the list of public
-# names: `normgeo/__init__.py` imports what it lists, and nothing but its version is imported of it.
+# names: `normgeo/__init__.py` imports the names it lists, and others import only its version.
 PACKAGES = (
     ("normgeo.base",),
     ("normgeo.datasets", "normgeo.normalizers", "normgeo.workers"),
@@ -39,7 +39,7 @@ HEIGHT = {package: height for height, line in enumerate(PACKAGES) for package in
 FACADE = "normgeo"
 VERSION = "normgeo.__version__"
 
-# Who may import a library at all, and which may only be imported inside a function.
+# Who may import a library at all, and which libraries may only be imported inside a function.
 STREAMLIT = re.compile(r"normgeo\.ui(\.|$)|pages(\.|$)|app$")
 PLOTLY = re.compile(r"normgeo\.pictures\.(style(\.|$)|.*_figure$)")
 HOMES = {
@@ -75,7 +75,7 @@ ONLY_INSIDE_FUNCTIONS = {
     "optax",
 }
 
-# What other packages document. Anything else of them may change with any release.
+# Documented names of other packages. Other names may change with any release.
 PUBLIC = {
     "streamlit": {"streamlit", "streamlit.typing"},
     "plotly": {"plotly", "plotly.graph_objects", "plotly.io", "plotly.io.json", "plotly.offline"},
@@ -85,12 +85,13 @@ MODULES = {
     *("st.components", "st.components.v1", "st.components.v2", "st.column_config"),
     "go.layout",
 }
-# A member whose name begins with a line, read or taken apart, and what React writes on elements.
+# A member whose name begins with an underscore, accessed or destructured, and React's keys on
+# elements.
 PRIVATE_IN_SCRIPTS = re.compile(r"(?:\.|[{,]\s*|\[[\"'`])_[A-Za-z]\w*|__react\w*")
 
 FIGURE = re.compile(r"normgeo\.pictures\.(?!style\.).*_figure$")
-REGISTRY = re.compile(r"normgeo\.pictures\.\w+$")  # the package of a page pairs the two
-MOST_FILES = 18  # of a folder of pictures: a pair each; others hold about ten
+REGISTRY = re.compile(r"normgeo\.pictures\.\w+$")  # the package of a page, which pairs the two
+MOST_FILES = 18  # in a folder of pictures, two per picture; other folders have about ten
 
 
 def module_name(file: Path) -> str:
@@ -106,7 +107,7 @@ FILES = {
 
 
 def package_of(module: str) -> str | None:
-    """The package of PACKAGES that a module is, or is inside of; None for an unplaced one."""
+    """The package of PACKAGES that is the module or contains it; None for an unknown one."""
     while module and module != FACADE:
         if module in HEIGHT:
             return module
@@ -116,7 +117,7 @@ def package_of(module: str) -> str | None:
 
 @cache
 def imports(source: str, module: str, is_package: bool = False) -> tuple[tuple[str, bool], ...]:
-    """Every imported module, absolute, with whether the import is inside a function."""
+    """Every imported module, absolute, and whether the import is inside a function."""
     return tuple(_imports(source, module, is_package))
 
 
@@ -139,14 +140,14 @@ def _imports(source: str, module: str, is_package: bool) -> Iterator[tuple[str, 
                 above = package[: len(package) - node.level + 1]
                 base = ".".join([*above, base] if base else above)
             for alias in node.names:
-                # In `from normgeo.models import glm` the last word is a module; often it is not.
+                # In `from normgeo.models import glm` the last name is a module; often it is not.
                 member = f"{base}.{alias.name}"
                 is_module = member in FILES or member in HEIGHT or member == VERSION
                 yield member if is_module else base, id(node) in inside
 
 
 def violations(source: str, module: str, is_package: bool = False) -> list[str]:
-    """What the imports of one module break, in sentences."""
+    """The rules that the imports of one module break, in sentences."""
     if module == FACADE:
         return []
     own = package_of(module)
@@ -210,7 +211,7 @@ def private_names(source: str) -> list[str]:
 
 
 def is_module(name: str) -> bool:
-    """Whether a dotted name leads to a module, not to a function of the same name."""
+    """Whether a dotted name is a module, not a function of the same name."""
     library, *rest = name.split(".")
     found: Any = importlib.import_module(library)
     for word in rest:
@@ -219,7 +220,7 @@ def is_module(name: str) -> bool:
 
 
 def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
-    """The circles of a directed graph, each as a path that ends where it began."""
+    """The cycles of a directed graph, each as a path that ends where it began."""
     state: dict[str, int] = {}
     found: list[list[str]] = []
 
@@ -239,7 +240,7 @@ def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
 
 
 def graph_of_files() -> dict[str, set[str]]:
-    """Which file imports which, the list of public names left out."""
+    """The files that each file imports, without the list of public names."""
     return {
         module: {
             target

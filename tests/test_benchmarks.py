@@ -1,4 +1,4 @@
-"""What `python -m benchmarks` does with a benchmark that has no figures."""
+"""`python -m benchmarks` with a benchmark that has no figures."""
 
 from collections.abc import Iterator
 from pathlib import Path

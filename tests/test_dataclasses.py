@@ -1,4 +1,4 @@
-"""What is computed stays as it was, and what holds arrays is equal to itself alone."""
+"""Results are immutable, and objects with arrays are equal only to themselves."""
 
 from dataclasses import fields, is_dataclass
 from importlib import import_module
@@ -25,7 +25,7 @@ def test_nothing_that_was_computed_can_be_changed() -> None:
 
 
 def test_what_holds_arrays_is_equal_to_itself_alone() -> None:
-    """Arrays have no == that is true or false, so neither have those that hold them."""
+    """Arrays have no == with a truth value, so objects that contain arrays have none either."""
     for package in PACKAGES:
         found = defined(package)
         assert found, package

@@ -1,4 +1,4 @@
-"""The paper's equations are cited in their sections, and the metric's by what they say."""
+"""Citations of the paper's equations name their section, and those of the metric the subject."""
 
 import re
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ SUBJECTS = {
     11: r"E\[y|mathbb\{E\}\[y|mean|covariance|log partition",
     12: r"Kronecker|standard",
 }
-"""Words of which one stands near the number: these equations are easily taken for each other."""
+"""Words, one of which must be near the number: these equations are easily confused."""
 NEAR = 150  # characters on each side
 
 NUMBERS = r"\d+(?:(?:, | and | to |–)\d+\b(?!\.\d))*"
@@ -43,7 +43,7 @@ def numbers_of(words: str) -> list[int]:
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """Each file that cites an equation, its sentences joined over the ends of lines."""
+    """Each file that cites an equation, with sentences joined across line ends."""
     found = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
     for folder in FOLDERS:
         found += [f for f in (ROOT / folder).rglob("*") if f.suffix in {".py", ".md", ".html"}]
@@ -66,7 +66,7 @@ def test_equation_stands_by_what_it_says(number: int) -> None:
     around = [
         (file, words[max(found.start() - NEAR, 0) : found.end() + NEAR])
         for file, all_words in files()
-        for words in (PLACED.sub("", all_words),)  # with its section it is held by the other test
+        for words in (PLACED.sub("", all_words),)  # the other test checks those with a section
         for found in CITED.finditer(words)
         if number in numbers_of(found[1])
     ]

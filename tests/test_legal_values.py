@@ -1,6 +1,6 @@
-"""Values that a type allows: each is refused in a sentence, or its answer is the one of theory.
+"""Extreme values of the right type: each is refused in a sentence, or gives the answer of theory.
 
-Each gave NaN, zeros, nonsense, an inner exception or no end at all.
+Each of them once gave NaN, zeros, nonsense, an inner exception or an endless run.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def test_tiny_start_of_a_simulation_jumps_to_the_length_of_its_first_step(norm: 
 
 @pytest.mark.parametrize("norm", [1e200, 1e300])
 def test_huge_start_of_a_simulation_decays(norm: float) -> None:
-    """‖w'‖ = (1 − ηλ)‖w‖ where the gradient is nothing beside it."""
+    """‖w'‖ = (1 − ηλ)‖w‖ if the gradient is negligible."""
     run = ng.simulate_balance(norm=norm, rate=0.5, decay=0.2, steps=9)
     np.testing.assert_allclose(run.norms, norm * 0.9 ** np.arange(10), rtol=1e-13)
     assert run.angles.max() < 1e-15
@@ -124,7 +124,7 @@ def test_doubling_of_one_weight_says_that_nothing_turns(
     rows = ng.doubling_table(model, [[1.0], [2.0], [4.0]], np.eye(3, H))
     assert [row.measured is None for row in rows] == [bool(row.reason) for row in rows]
     by_name = {row.quantity: row for row in rows}
-    if H == 1:  # two neurons with a feature each have a direction across
+    if H == 1:  # two neurons with one feature each have an orthogonal direction
         zero, own = "It is 0 before and after.", "The block has only one direction, its own, "
         assert by_name["turn by one gradient step"].reason.startswith((zero, own))
         assert by_name["curvature along w"].reason.startswith(own)
@@ -137,7 +137,7 @@ def test_round_number_is_the_nearest_below_also_at_powers_of_ten() -> None:
         assert [*map(round_number, steps)] == steps
         below = [round_number(digit * one) for digit in (1.9, 4.9, 9.9)]
         assert below == [one, two, five]
-        # What rounding has taken from a power of ten.
+        # A power of ten that rounding made smaller.
         assert round_number(one * (1 - 1e-12)) == one
         assert round_number(one * (1 - 1e-3)) == float(f"5e{exponent - 1}")
 

@@ -34,7 +34,7 @@ def test_lock_pins_what_the_requirements_allow(subtests: pytest.Subtests) -> Non
         with subtests.test(source=source, lock=lock):
             pins = requirements(lock)
             for wanted in requirements(source):
-                # One for each range of Python versions, and one for each kind of machine.
+                # One for each range of Python versions, and one for each type of machine.
                 fitting = [
                     pin
                     for pin in pins
@@ -63,12 +63,12 @@ def test_every_pin_has_a_hash(subtests: pytest.Subtests) -> None:
             assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
 
 
-# What the name of a module does not say, and what comes with a library that is required.
+# Modules with another name than their library, and modules that a required library brings.
 PROVIDERS = {"sklearn": "scikit-learn", "pytorch_lightning": "pytorch-lightning"}
 
 
 def test_every_imported_library_is_required() -> None:
-    """A library that only comes along with another one may stop to."""
+    """A library that another one brings may be missing later."""
     files = [ROOT / "app.py", *ROOT.glob("pages/*.py"), *ROOT.glob("normgeo/**/*.py")]
     imported = {
         name.partition(".")[0]

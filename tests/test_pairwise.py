@@ -1,4 +1,4 @@
-"""What is left out of `make test` leaves no pair of values without a case."""
+"""The cases left out of `make test` leave no pair of values without a case."""
 
 from itertools import combinations, product
 
@@ -57,7 +57,7 @@ WORDS = [
 def test_a_value_whose_pairs_others_have_has_a_case(
     normalizer: Normalizer, request: pytest.FixtureRequest
 ) -> None:
-    """Layer norm's words are those of group norm, and others have one group."""
+    """Group norm has the words of layer norm, and others have one group."""
     assert normalizer in WORDS
     assert not [*request.node.iter_markers("exhaustive")]
 

@@ -1,4 +1,4 @@
-"""The names of `normgeo`: one list, grouped as the packages, and the old ones still work."""
+"""The names of `normgeo`: one list, grouped like the packages, and old names still work."""
 
 import importlib
 import re

@@ -1,4 +1,4 @@
-"""What a thing of a registry is called, does or looks like is its own: nobody asks for its key."""
+"""A member of a registry has its own name, behavior and look: no code checks its key."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -13,14 +13,14 @@ from normgeo.normalizers.scales import SCALES
 
 ROOT = Path(__file__).parents[1]
 
-# The package of a registry may know its members.
+# Only a registry's own package may know its members.
 KEYS: Mapping[str, frozenset[str]] = {
     "normgeo/normalizers/": frozenset(NORMALIZERS) | frozenset(CENTERS) | frozenset(SCALES),
     "normgeo/models/": frozenset(FAMILIES),
     "normgeo/dynamics/": frozenset(OPTIMIZERS),
 }
 
-# What is no key of a registry though it reads like one, with the reason.
+# Words that look like keys of a registry but are none, with the reason.
 OTHER_WORDS: Mapping[tuple[str, str], str] = {
     ("normgeo/ui/frame.py", "batch"): "the page of that name",
     **{
@@ -41,12 +41,12 @@ OTHER_WORDS: Mapping[tuple[str, str], str] = {
     },
 }
 
-# The paper speaks of batch, weight and layer norm: what quotes it names them.
+# The paper speaks of batch, weight and layer norm, so code that quotes it names them.
 QUOTATIONS = ("normgeo/claims/",)
 
 
 def uses_of_keys(source: str, keys: frozenset[str]) -> Iterator[tuple[int, str]]:
-    """The lines that compare with a key, look one up, or list values by keys; and the key."""
+    """The lines that compare with a key, look one up, or list values by key; and the key."""
     for node in ast.walk(ast.parse(source)):
         asked: list[ast.expr | None] = []
         if isinstance(node, ast.Compare):

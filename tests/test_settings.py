@@ -1,4 +1,4 @@
-"""Settings survive a URL and a recipe, and every bad value is named."""
+"""Settings survive a URL and a recipe, and every bad value is named in the error."""
 
 import json
 import re
@@ -19,7 +19,7 @@ from normgeo.settings import RULES, Settings, parse_pairs
 
 
 def values_of(rule: Rule) -> st.SearchStrategy[object]:
-    """Values that the rule allows; a new kind of rule must say what those are."""
+    """Values that the rule allows; a new kind of rule must define them."""
     match rule:
         case Choice():
             return st.sampled_from(rule.options)
@@ -53,11 +53,11 @@ any_settings = st.fixed_dictionaries(
 
 
 def arrived(value: object) -> str:
-    """What a complaint shows of a value; no number is written out that no float holds."""
+    """A value as shown in a complaint; no number is printed that is not a float."""
     return (value if isinstance(value, str) else shown(value))[:60]
 
 
-# One bad value of every kind for every rule.
+# A bad value of every kind for every rule.
 BAD = {
     Choice: ["", "no such word", 3, None, [], True],
     Word: ["", "Why", "two words", "x" * 41, "⟦", 3, None, [], True],
@@ -245,7 +245,7 @@ def test_pairs_are_split_at_the_first_equals_sign() -> None:
         parse_pairs(["iris"])
 
 
-# What the settings name.
+# The names in settings exist.
 
 
 def test_the_selected_cell_is_a_name_or_two_words() -> None:

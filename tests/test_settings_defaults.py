@@ -1,4 +1,4 @@
-"""A default is a value as its rule leaves it: settings are made without parsing it again."""
+"""Defaults are already in parsed form: settings are made without parsing them again."""
 
 from normgeo.settings import SETTINGS
 

@@ -1,4 +1,4 @@
-"""What `make run` and `make test` rest on: an environment that is what the lock says."""
+"""`make run` and `make test` need an environment that matches the lock."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ from tools import kernels, venv
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A project folder with a lock, an environment that works, and what was installed into it."""
+    """A project folder with a lock, a working environment, and the packages installed into it."""
     (tmp_path / "requirements.lock").write_text("numpy==2.4.6")
     (tmp_path / ".venv").mkdir()
     installations: list[str] = []

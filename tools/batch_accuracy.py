@@ -1,4 +1,4 @@
-"""Measures how accurate the small network of the page Batch is, by the size of its batches.
+"""Measure the accuracy of the small network of the page Batch, by batch size.
 
     python -m tools.batch_accuracy
 
@@ -31,7 +31,7 @@ HOME = Path(__file__).parents[1] / "normgeo" / "pictures" / "batch"
 
 
 def measured(key: str) -> dict[str, Any]:
-    """Return the sizes of batches and, for each method and size, how many are right by seed."""
+    """Return the batch sizes and, for each method and size, the correct answers by seed."""
     data = DATASETS[key].load()
     sizes = sizes_of(data)
     return {
@@ -58,7 +58,7 @@ def main() -> None:
         "seeds": SEEDS,
     }
     text = json.dumps({"settings": settings, "data": {key: measured(key) for key in keys}})
-    # A line for each data set and method.
+    # One line for each data set and method.
     for word in ('"data"', '"batch"', '"layer"', *(f'"{key}"' for key in keys)):
         text = text.replace(word, f"\n{word}")
     (HOME / FILE).write_text(text + "\n", "utf-8")

@@ -1,6 +1,6 @@
-"""See to it that there is a browser for the tests: `python -m tools.browser`.
+"""Provide a browser for the tests: `python -m tools.browser`.
 
-Does nothing where one is found; otherwise asks the system's package manager, then Playwright.
+It does nothing if there is one; otherwise it tries the system's package manager, then Playwright.
 """
 
 import os
@@ -14,7 +14,7 @@ APT = "apt-get update && apt-get install -y --no-install-recommends chromium"
 
 
 def install_from_debian() -> None:
-    """Install Debian's chromium, as root or with a sudo that asks no password."""
+    """Install Debian's chromium, as root or with a sudo that needs no password."""
     if shutil.which("apt-get") is None:
         return
     if hasattr(os, "geteuid") and os.geteuid() == 0:
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def provide() -> None:
-    """Find a browser or install one; exit with a sentence where neither can be done."""
+    """Find or install a browser; exit with a sentence if neither works."""
     for install in (install_from_debian, install_from_playwright):
         if find_browser():
             return

@@ -1,9 +1,9 @@
-"""Trains the three example layers on the digits, and writes them where the package has them.
+"""Train the three example layers on the digits, and write them into the package.
 
     python -m tools.example_layers
 
-The same files on every machine, but for rounding. Inputs and gradients are those of the layer at
-the end of the run: 200 cases, and 8 mini-batches.
+The files are the same on every machine, up to rounding. Inputs and gradients are those of the layer
+at the end of the run: 200 cases, and 8 mini-batches.
 """
 
 import sys
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def batch_norm(data: Split, example: Example) -> dict[str, Array]:
-    """A hidden layer of 12 neurons with batch norm; the last one starts much longer."""
+    """A hidden layer of 12 neurons with batch norm; the last starts with much longer weights."""
     rng = np.random.default_rng(0)
     start = Network.random(
         Normalizer("batch", "batch", eps=EPS),
@@ -74,7 +74,7 @@ def batch_norm(data: Split, example: Example) -> dict[str, Array]:
 
 
 def layer_norm(data: Split, example: Example) -> dict[str, Array]:
-    """A hidden layer of 12 neurons with layer norm, over images of little contrast."""
+    """A hidden layer of 12 neurons with layer norm, on images with low contrast."""
     rng = np.random.default_rng(1)
     pale = _scaled(data, PALER)
     start = Network.random(
@@ -124,7 +124,7 @@ def pre_norm(data: Split, example: Example) -> dict[str, Array]:
 
 
 class Block:
-    """A residual pre-norm block with a softmax on it, and its gradient by hand."""
+    """A residual pre-norm block with a softmax on top, and its gradient by hand."""
 
     def __init__(self, **arrays: Array) -> None:
         self.arrays = arrays

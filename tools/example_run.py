@@ -1,9 +1,9 @@
-"""Records the example run on the digits, and writes it where the package has it.
+"""Record the example run on the digits, and write it into the package.
 
     python -m tools.example_run
 
-The same file on every machine, but for rounding: six neurons with batch norm below a softmax. The
-steps are those of `train`, which keeps no weights between them.
+The file is the same on every machine, up to rounding: six neurons with batch norm below a softmax.
+The steps are those of `train`, which does not keep the weights of each step.
 """
 
 import sys
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def start(data: Split) -> Network:
-    """A hidden layer with batch norm, whose last neuron is much longer than the others."""
+    """A hidden layer with batch norm, whose last neuron starts with much longer weights."""
     D = data.X_train.shape[1]
     normalizer, rng = Normalizer(NORM, NORM, eps=1e-5), np.random.default_rng(0)
     network = Network.random(normalizer, "categorical", [NEURONS], D, 10, rng)

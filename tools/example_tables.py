@@ -1,9 +1,9 @@
-"""Measures the networks whose tables ship, in NumPy, and writes those where the package has them.
+"""Measure the networks whose tables ship, in NumPy, and write the tables into the package.
 
     python -m tools.example_tables [NAME…]
 
-The same tables on every machine, but for rounding. They are narrow, with random weights; blocks and
-norms are those of the networks that they are named for.
+The tables are the same on every machine, up to rounding. The networks are narrow, with random
+weights; blocks and norms are those of the networks whose names they have.
 """
 
 import sys
@@ -35,11 +35,11 @@ EPS = 1e-5
 TOKENS = np.arange(24).reshape(3, 8) * 5 % 11
 VOCABULARY, WIDTH, HEADS, BLOCKS = 11, 16, 2, 2
 STAGES = 4
-CHANNELS = 4  # of the first stage of the ResNet, 64 in the published one
+CHANNELS = 4  # of the first stage of the ResNet; the published one has 64
 
 
 def drawn(**shapes: tuple[int, ...] | int) -> Arrays:
-    """Draw weights of unit outputs, gains around 1, and other vectors small."""
+    """Draw weights that give outputs of unit size, gains around 1, and other small vectors."""
     rng = np.random.default_rng(0)
     found = {}
     for name, shape in shapes.items():
@@ -65,7 +65,7 @@ def _block(name: str) -> Shapes:
 
 
 def _parts(p: Arrays) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
-    """A linear map, a layer norm and attention by their names."""
+    """A linear map, a layer norm and attention, with parameters by name."""
 
     def linear(x: Any, name: str) -> Any:
         return x @ p[f"{name}.weight"].T + p[f"{name}.bias"]
@@ -115,7 +115,7 @@ def post_norm() -> Network:
 
 
 def decoder() -> Network:
-    """Of one block: two heads of queries share one of keys and values."""
+    """One block: two heads of queries share one head of keys and values."""
     size, hidden = WIDTH // 4, 2 * WIDTH
     shapes: Shapes = {"embed_tokens.weight": (VOCABULARY, WIDTH)}
     for i in range(BLOCKS):

@@ -1,8 +1,8 @@
-"""The kernels of OpenBLAS that this processor runs but does not choose by itself, two of them.
+"""Two kernels of OpenBLAS that this processor supports but does not choose by itself.
 
     OPENBLAS_CORETYPE=Haswell make core
 
-Each rounds differently, and other machines choose them: what a test claims must hold under all.
+Each rounds differently, and other machines choose them: tests must pass with all.
 """
 
 from pathlib import Path
@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy  # noqa: F401 - loads OpenBLAS
 from threadpoolctl import threadpool_info
 
-# What a kernel asks of the processor. The first two that are not its own are tried.
+# The processor feature that a kernel needs. The first two besides the chosen one are tried.
 NEEDS = {"Sandybridge": "avx", "Zen": "avx2", "Haswell": "avx2", "SkylakeX": "avx512f"}
 CPU = Path("/proc/cpuinfo")
 
 
 def own() -> str:
-    """The kernel that OpenBLAS uses, or "" where there is no OpenBLAS."""
+    """The kernel that OpenBLAS uses, or "" without OpenBLAS."""
     return next((str(i.get("architecture", "")) for i in threadpool_info()), "")
 
 

@@ -1,10 +1,10 @@
-"""Break one place after another, and see whether a test notices (needs cosmic-ray and coverage).
+"""Break one line after another, and check whether a test notices (needs cosmic-ray and coverage).
 
-python -m tools.mutants cover PATH FOLDER        which of the tests of a path executes which line
-python -m tools.mutants draw COUNT SEED FOLDER   a random sample of cosmic-ray's mutants
-python -m tools.mutants run SECONDS FOLDER       try those not yet tried; which run notices which
+python -m tools.mutants cover PATH FOLDER        which tests of a path execute which line
+python -m tools.mutants draw COUNT SEED FOLDER   draw a random sample of cosmic-ray's mutants
+python -m tools.mutants run SECONDS FOLDER       try those not yet tried; which test notices which
 
-Mutants are written into the tree where this runs: take a copy.
+Mutants are written into the current source tree: work in a copy.
 """
 
 import json
@@ -24,23 +24,24 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 
-# On floats these raise at once: they would count as noticed, and say nothing of any test.
+# On floats these raise at once: every test would notice them, which says nothing about the tests.
 BITS = {"RShift", "LShift", "BitOr", "BitAnd", "BitXor"}
-TYPES = "BitOr"  # it joins types nearly everywhere, and no test can tell annotations apart
-LEAST = 7  # mutants of a package, however small it is
-# Seconds: beyond five times what a test took, it does not end; so long are tests tried on a mutant.
+TYPES = "BitOr"  # joins types almost everywhere, and no test can tell annotations apart
+LEAST = 7  # mutants per package, however small
+# Seconds: a test counts as endless after PATIENCE and five times its usual time; a mutant is tried
+# on tests of ENOUGH seconds in total.
 PATIENCE, ENOUGH, FIRST = 6.0, 60.0, 12
 RUNS = {"make test": "not exhaustive", "make exhaustive": "exhaustive", "none": ""}
 QUIET = ["-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
 
 
 def package(path: str) -> str:
-    """The folder in normgeo, which is that of its tests."""
+    """The folder in normgeo, which its tests have too."""
     return (*Path(path).parts[1:-1], "normgeo")[0]
 
 
 def draw(count: str, seed: str, folder: Path) -> None:
-    """LEAST of each package, then of all together."""
+    """Draw LEAST mutants of each package, then more from all together."""
     import parso  # noqa: F401 - cosmic-ray needs it to be imported first
     from cosmic_ray import ast as trees
     from cosmic_ray.mutating import mutate_code
@@ -56,7 +57,7 @@ def draw(count: str, seed: str, folder: Path) -> None:
                 places = [at for node in nodes for at in kind().mutation_positions(node)]
                 every += [(path, name, nth, at[0][0]) for nth, at in enumerate(places)]
     random.Random(int(seed)).shuffle(every)
-    warnings.simplefilter("error", SyntaxWarning)  # `is "word"` is `== "word"`, nearly always
+    warnings.simplefilter("error", SyntaxWarning)  # `is "word"` almost always equals `== "word"`
     for most in (LEAST, int(count)):
         for path, name, nth, line in every:
             known = f"{path}:{name[5:]}:{nth}"
@@ -84,7 +85,7 @@ def cover(path: str, folder: Path) -> None:
     def end(report: Any) -> None:
         seconds, _ = tests.get(report.nodeid, (0.0, False))
         tests[report.nodeid] = (seconds + report.duration, "exhaustive" in report.keywords)
-        if report.failed:  # it would notice every mutant
+        if report.failed:  # it would fail for every mutant
             failed.add(report.nodeid)
 
     with measure.collect():
@@ -96,9 +97,9 @@ def cover(path: str, folder: Path) -> None:
 
 
 def tests_of(path: str, line: int, exhaustive: bool, folder: Path) -> dict[str, float]:
-    """Tests of a run and their seconds: those that execute the line first, then what is near it.
+    """Tests for a mutant and their seconds: those that execute its line first, then tests nearby.
 
-    Of these one case of each function, the fastest first, then another of each.
+    Of the latter, one case of each function, fastest first, then another of each.
     """
     from coverage import CoverageData
 
@@ -123,7 +124,7 @@ def tests_of(path: str, line: int, exhaustive: bool, folder: Path) -> dict[str, 
 
 
 def attempt(mutant: dict[str, Any], tests: dict[str, float], mark: str, folder: Path) -> str:
-    """Run tests on a mutant in a process of its own: the one that fails first, or nothing."""
+    """Run tests on a mutant in a separate process; return the first that fails, or ""."""
 
     def select(items: list[Any]) -> None:
         phases = (Phase.explicit, Phase.generate)
@@ -147,13 +148,13 @@ def attempt(mutant: dict[str, Any], tests: dict[str, float], mark: str, folder: 
             for stream in (1, 2):
                 os.dup2(os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
             signal.setitimer(signal.ITIMER_PROF, 5 * PATIENCE)
-            signal.alarm(1200)  # a child that waits uses no time of the processor
+            signal.alarm(1200)  # a waiting child uses no processor time
             files = dict.fromkeys(name.split("::")[0] for name in tests)
             os._exit(pytest.main([*QUIET, "-x", "-m", mark, *files], [type("Plugin", (), hooks)]))
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         with suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)  # what its tests started
-        if code == 3:  # else a mistake of ours would count as noticed
+            os.killpg(child, signal.SIGKILL)  # processes that its tests started
+        if code == 3:  # otherwise our own errors would count as noticed
             raise SystemExit(f"pytest itself failed; it says why in {folder / 'log'}.")
         return now.read_text(encoding="utf-8") if code not in {0, 5} else ""  # 5: it has no tests
     finally:
@@ -165,14 +166,14 @@ def run(seconds: str, folder: Path) -> None:
     os.environ.update(PYTHONDONTWRITEBYTECODE="1", OPENBLAS_NUM_THREADS="1")
     sys.dont_write_bytecode = True
     for name in ("scipy.stats", "sklearn", "plotly.graph_objects", "streamlit"):
-        import_module(name)  # once, instead of for each mutant
+        import_module(name)  # imported once, not for each mutant
     end, results = time.monotonic() + float(seconds), folder / "results.jsonl"
     results.touch()
     told = {it["id"]: it for it in map(json.loads, results.open(encoding="utf-8"))}
     for it in map(json.loads, (folder / "mutants.jsonl").open(encoding="utf-8")):
         for by, mark in RUNS.items() if time.monotonic() < end and it["id"] not in told else ():
             tests = tests_of(it["file"], it["line"], mark == "exhaustive", folder)
-            first = dict([*tests.items()][:FIRST])  # most mutants need no more
+            first = dict([*tests.items()][:FIRST])  # enough for most mutants
             tries = (attempt(it, some, mark, folder) for some in (first, tests) if some and mark)
             if (test := next(filter(None, tries), "")) or not mark:
                 told[it["id"]] = {"id": it["id"], "by": by, "test": test}

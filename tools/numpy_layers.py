@@ -1,4 +1,4 @@
-"""Parts of networks in NumPy, of any type of numbers: norms, attention, convolutions."""
+"""Parts of networks in NumPy, for any number type: norms, attention, convolutions."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def attend(q: Any, k: Any, v: Any) -> Any:
 
 
 def turned(a: Any) -> Any:
-    """Rotary positions: pairs of numbers turn by an angle that grows with the position."""
+    """Rotary positions: pairs of numbers rotate by an angle that grows with the position."""
     half = a.shape[-1] // 2
     angles = np.arange(a.shape[-2])[:, None] / 10.0 ** np.arange(half)
     x, y = a[..., :half], a[..., half:]

@@ -19,10 +19,10 @@ OPTIONS = ("--server.headless=true", "--server.fileWatcherType=none")
 
 @contextmanager
 def serving(script: Path, log: Path) -> Iterator[str]:
-    """Yield the URL of a running `script`, without a slash at its end; its output goes to `log`.
+    """Yield the URL of a running `script`, without a trailing slash; its output goes to `log`.
 
     Raises:
-        RuntimeError: the server did not start; the message holds what it said.
+        RuntimeError: the server did not start; the message contains its output.
 
     """
     command = [sys.executable, "-m", "streamlit", "run", str(script), *OPTIONS]
@@ -32,10 +32,10 @@ def serving(script: Path, log: Path) -> Iterator[str]:
 
 @contextmanager
 def serving_anew(imported: Sequence[str], port: int, script: Path, log: Path) -> Iterator[str]:
-    """Do as `serving`, by a process that has imported some modules where it can fork.
+    """Like `serving`, in a fork of a process that has already imported modules, if it can.
 
-    A server that nobody has asked anything is soon there: its libraries are read only once, and of
-    a server at the port of the one before, a browser has the scripts.
+    Such a server starts quickly, since its libraries are loaded only once; with the same port as
+    the previous server, the browser has its scripts cached.
     """
     forks = "forkserver" in multiprocessing.get_all_start_methods()
     context: Any = multiprocessing.get_context("forkserver" if forks else "spawn")
@@ -57,7 +57,7 @@ def serving_anew(imported: Sequence[str], port: int, script: Path, log: Path) ->
 
 
 def _serve(words: Sequence[str], folder: Path, log: Path) -> None:
-    """Run Streamlit in this process, which prints into a file."""
+    """Run Streamlit in this process, with its output in a file."""
     with log.open("wb") as output:
         for printed in (sys.stdout, sys.stderr):
             os.dup2(output.fileno(), printed.fileno())
@@ -70,14 +70,14 @@ def _serve(words: Sequence[str], folder: Path, log: Path) -> None:
 def answering(
     command: Sequence[str], port_option: str, folder: Path, log: Path, **options: Any
 ) -> Iterator[str]:
-    """Yield the URL of what a command serves on a free port, once it answers.
+    """Yield the URL of a command that serves on a free port, once it answers.
 
     Args:
-        command: what to run. port_option: what stands before the port, as in "--port=".
+        command: to run. port_option: comes before the port, such as "--port=".
         folder: where to run it. log: the file for its output. options: of `subprocess.Popen`.
 
     Raises:
-        RuntimeError: the server did not start; the message holds what it said.
+        RuntimeError: the server did not start; the message contains its output.
 
     """
     port = free_port()
@@ -104,7 +104,7 @@ def answering(
 
 
 def free_port() -> int:
-    """A port that nobody listens at."""
+    """Return a port on which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -114,7 +114,7 @@ def wait_until_healthy(url: str, is_alive: Callable[[], bool], log: Path) -> Non
     """Wait until a server answers.
 
     Raises:
-        RuntimeError: it is not alive, or takes more than a minute; the message holds its log.
+        RuntimeError: it died, or takes more than a minute; the message contains its log.
 
     """
     deadline = time.monotonic() + SECONDS_TO_START

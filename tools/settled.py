@@ -2,8 +2,8 @@
 
 from playwright.sync_api import Page
 
-# Nothing on the page has changed five times in a row, as a click needs a moment to start a run.
-# What a table tells screen readers is no change.
+# Whether the page was unchanged in five consecutive checks, since a click needs a moment to start a
+# run. A table's text for screen readers does not count.
 IS_STILL = """() => {
     if (window.changes === undefined) {
         const element = (node) => node.nodeType === 1 ? node : node.parentElement;
@@ -20,8 +20,8 @@ IS_STILL = """() => {
     return window.stillFor >= 5;
 }"""
 
-# What the page has said to its server waits for an answer: a busy server may begin
-# to run a script long after a click, and until then nothing on the page changes.
+# Whether the server has answered every message of the page: a busy server may start a script long
+# after a click, and until then nothing on the page changes.
 IS_ANSWERED = """() => {
     if (window.talk === undefined) {
         const talk = window.talk = { asked: 0, answered: 0 };
@@ -35,7 +35,7 @@ IS_ANSWERED = """() => {
     return window.talk.answered === window.talk.asked;
 }"""
 
-# The script has run besides, its result has arrived, fonts are there.
+# Also that the script has run, its result has arrived and fonts are loaded.
 IS_SETTLED = f"""() => {{
     const answered = ({IS_ANSWERED})();
     const app = document.querySelector('[data-testid=stApp]');
@@ -55,7 +55,7 @@ IS_SETTLED = f"""() => {{
 
 
 def still(page: Page) -> None:
-    """Return when nothing on a page changes and its figures are drawn, also where it is a file."""
+    """Return when nothing on a page changes and its figures are drawn; also for exported files."""
     page.evaluate("window.stillFor = 0")
     page.wait_for_function(IS_STILL, polling=50)
 

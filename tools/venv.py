@@ -1,7 +1,7 @@
-"""Make an environment hold what a lock file pins: `python3 tools/venv.py requirements.lock`.
+"""Install what a lock file pins into an environment: `python3 tools/venv.py requirements.lock`.
 
-A second word names its folder, `.venv` else. Does nothing when it already does. Python 3.6 can
-read this file: an old one gets a sentence.
+A second argument names its folder, `.venv` by default. It does nothing if all is installed. Python
+3.6 can read this file, so that old versions can print a sentence.
 """
 
 import importlib.util
@@ -25,7 +25,7 @@ def python_of(venv: str) -> str:
 
 
 def works(venv: str) -> bool:
-    """The environment exists, is not too old and has a pip: an interrupted run can leave less."""
+    """Whether the environment exists, is not too old and has pip (interrupted runs may not)."""
     python = python_of(venv)
     if not os.path.exists(python):
         return False
@@ -52,15 +52,16 @@ def install(lock: str, venv: str) -> None:
     if uv:
         command = [uv, "pip", "install", "--python", python_of(venv)]
     else:
-        # Bytecode can wait for the first import: that halves the time.
+        # Bytecode can wait for the first import: this takes half the time.
         command = [python_of(venv), "-m", "pip", "install", "--no-compile"]
         command.append("--disable-pip-version-check")
-    # Both draw bars on a terminal; what they write into a file is of use to nobody.
+    # Both draw progress bars on a terminal; in a file their output is useless.
     quiet = [] if sys.stdout.isatty() else ["--quiet"]
-    # One has several versions where Pythons differ, and some are for other systems alone.
+    # A package has several versions if Pythons differ, and some packages are for other systems
+    # only.
     most = len(set(re.findall(rb"^(\w[\w.-]*)==", read(lock), re.MULTILINE)))
     say(f"Installing up to {most} packages of {name} into {venv}, once until it changes.")
-    # The lock is complete: there is nothing to resolve.
+    # The lock is complete: no dependencies to resolve.
     if subprocess.call([*command, *quiet, "--no-deps", "--require-hashes", "-r", lock]) != 0:
         sys.exit(f"{name} could not be installed: the message above says why.")
 

@@ -1,8 +1,8 @@
 """Try the pages with the oldest and the newest versions that requirements.txt allows.
 
-`python -m tools.versions` makes an environment of each in a temporary folder, and runs there what
-would notice an interface that differs: all pages, the tabs of one, a slider in Chromium, a figure
-as a file.
+`python -m tools.versions` makes an environment for each in a temporary folder, and runs tests that
+would notice a different interface: all pages, the tabs of one, a slider in Chromium, a figure as a
+file.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ TESTS = (
     "::test_rest_of_a_slider_is_told_once_and_nothing_is_drawn_or_sent_again",
     "tests/browser/test_export_files.py::test_exported_words_are_as_wide_as_on_the_page",
 )
-NEEDED = re.compile(r"pytest|hypothesis|markdown-it-py|playwright|axe")  # of the tools, by TESTS
+NEEDED = re.compile(r"pytest|hypothesis|markdown-it-py|playwright|axe")  # tools that TESTS use
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 
 
 def lines(file: Path) -> list[str]:
-    """The requirements that a file names."""
+    """The requirements listed in a file."""
     return [line for line in file.read_text("utf-8").splitlines() if re.match(r"\w", line)]
 
 
 def oldest() -> str:
-    """The lower bounds of what is required, as constraints."""
+    """The lower bounds of the requirements, as constraints."""
     return "".join(re.sub(r">=([\d.]+).*", r"==\1", line) + "\n" for line in lines(REQUIRED))
 
 
@@ -45,12 +45,12 @@ def downloads(folder: Path) -> bool:
 
 
 def python_of(environment: Path) -> str:
-    """The interpreter of an environment."""
+    """The path of an environment's interpreter."""
     return str(environment / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python"))
 
 
 def install(environment: Path, constraints: Path) -> subprocess.Popen[bytes]:
-    """Begin to install into a new environment what is required and what the tests need."""
+    """Start to install the requirements and the tools of the tests into a new environment."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
     tools = [line for line in lines(TOOLS) if NEEDED.match(line)]
     into = [*PIP, "--python", python_of(environment), "install", "--quiet"]

@@ -1,4 +1,4 @@
-"""What the norm of a layer was taken from: stated, known, guessed or unknown; and what follows."""
+"""Where the norm of a layer was taken from: stated, seen, known, guessed or unknown."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from normgeo.base.text import text
 from normgeo.checkpoints.place import Change, Place, freedoms
 from normgeo.normalizers.normalizer import Normalizer
 
-STATED, TENSORS, NAMES, UNKNOWN = "stated", "tensors", "names", "unknown"
+STATED, SEEN, TENSORS, NAMES, UNKNOWN = "stated", "seen", "tensors", "names", "unknown"
 
 BASES = {
     STATED: text("stated"),
+    SEEN: text("seen while the network ran"),
     TENSORS: text("known from the tensors"),
     NAMES: text("guessed from names"),
     UNKNOWN: text("unknown"),

@@ -13,7 +13,7 @@ from normgeo.base.text import text
 from normgeo.checkpoints.modules import LEAST_AXES, ROLES, Module, modules, why_left_out
 from normgeo.checkpoints.pairing import Norms
 from normgeo.checkpoints.proposal import Proposal, proposals_of, with_sharing
-from normgeo.checkpoints.written.families import conventions_of
+from normgeo.checkpoints.written.families import FAMILIES, conventions_of
 from normgeo.datasets.model_folders import configuration, resolved
 from normgeo.datasets.tensor import Tensor
 from normgeo.datasets.tensor_files import Files, list_tensors
@@ -87,7 +87,9 @@ class Checkpoint:
         tensors = list_tensors(files)
         given = files if isinstance(files, list | tuple) else [files]
         said = configuration(resolved(given))
-        eps = said.eps if eps is None else eps
+        if eps is None:
+            family = FAMILIES.get(said.family)
+            eps = said.eps if family is None or family.eps is None else family.eps
         corrected = _checked_roles({} if roles is None else roles, tensors)
         if not corrected and sum(len(t.shape) == 2 for t in tensors) == len(tensors) == 1:
             corrected = {tensors[0].name: "weight"}  # a file of one matrix

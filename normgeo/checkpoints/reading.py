@@ -32,6 +32,7 @@ def read_layer(
     proposal: Proposal,
     files: Mapping[str, File | Tensor | None],
     sliding: Sliding = ONE_BY_ONE,
+    notes: tuple[str, ...] = (),
 ) -> TrainedLayer:
     """Return a proposed layer with its numbers, and what other files hold for it.
 
@@ -39,7 +40,7 @@ def read_layer(
         checkpoint: that proposes it. proposal: which.
         files: of the words of EXTRA, or a tensor of one; None where it is what a tensor of the
             checkpoint is for.
-        sliding: how a kernel moves over "x", where that is images.
+        sliding: how a kernel moves over "x", where that is images. notes: on what was done before.
 
     Raises:
         ValueError: bad numbers, or shapes that do not fit. OSError: a file that can't be read.
@@ -54,7 +55,7 @@ def read_layer(
     numbers = _with_inputs(_weights(proposal, extra["gradient"]), extra["x"], proposal, sliding)
     norm = _norm(proposal)
     bias = proposal.arrangement.of_rows(_vector(proposal.module.tensors, "bias"))
-    notes = (*numbers.notes, *norm.notes)
+    notes = (*notes, *numbers.notes, *norm.notes)
     if proposal.norm is None and norm.gain is not None:
         norm, bias = norm._replace(shift=bias), None  # weight norm takes no bias in
     elif proposal.norm is not None and bias is not None and proposal.place.takes_outputs:

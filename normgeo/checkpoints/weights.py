@@ -40,10 +40,17 @@ class Arrangement:
     part: tuple[int, int] | None = None
 
     @classmethod
-    def all_of(cls, module: Module) -> Iterator[tuple[str, Arrangement]]:
-        """Yield the name and arrangement of each layer in a module's weights."""
+    def all_of(
+        cls, module: Module, outputs_last: bool | None = None
+    ) -> Iterator[tuple[str, Arrangement]]:
+        """Yield the name and arrangement of each layer in a module's weights.
+
+        Args:
+            module: of the weights. outputs_last: where that is known; None goes by names and sizes.
+
+        """
         weight = module.tensors["weight"]
-        shape, last = weight.shape, _outputs_last(module)
+        shape, last = weight.shape, _outputs_last(module) if outputs_last is None else outputs_last
         if last and len(shape) == 3 and module.last in _OF_HEADS:
             shape = (shape[0], shape[1] * shape[2])  # JAX has an axis for the heads
         elif last and len(shape) == 3 and module.last == _FROM_HEADS:

@@ -84,7 +84,7 @@ PARTS: dict[str, tuple[Claim, ...]] = {
     text("Batches and sequences"): (*practice.CLAIMS, *recurrence.CLAIMS, *trained.CLAIMS),
     text("Depth and images"): depth.CLAIMS,
 }
-"""The claims by their subject."""
+"""The claims by subject."""
 
 CLAIMS: dict[str, Claim] = {
     claim.key: claim
@@ -93,10 +93,10 @@ CLAIMS: dict[str, Claim] = {
         key=lambda claim: (KINDS.index(claim.kind), claim.place),
     )
 }
-"""What the paper says in the order of its sections, then what follows, later work and practice."""
+"""Claims of the paper in the order of its sections, then consequences, later work and practice."""
 
 PART: dict[str, str] = {claim.key: part for part, claims in PARTS.items() for claim in claims}
-"""The part that each claim is in."""
+"""The part that contains each claim."""
 
 
 def audit(progress: Report | Progress | None = None) -> Iterator[Audited]:

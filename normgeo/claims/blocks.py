@@ -26,7 +26,7 @@ from normgeo.normalizers.named import NORMALIZERS
 WIDER, LITTLE = (
     8,
     0.1,
-)  # the factor of the number of neurons, and the share of ‖F‖² that may be neglected
+)  # multiple of the number of neurons, and the share of ‖F‖² that counts as negligible
 
 
 def _equation_12(example: Example) -> Finding:
@@ -103,7 +103,7 @@ DERIVATIVES = {
 
 
 def _one_block_a_neuron(example: Example) -> Finding:
-    """Measure how much of ‖F‖² stands outside of the blocks of single neurons, at two widths."""
+    """Measure the share of ‖F‖² outside the blocks of single neurons, at two widths."""
     X, H = example.X, example.neurons
     outside = {
         (method, family): _share_outside(example.model(method, family), X)
@@ -138,7 +138,7 @@ def _one_block_a_neuron(example: Example) -> Finding:
 
 
 def _share_outside(model: NormalizedGLM, X: Array) -> float:
-    """Return the share of ‖F‖² outside of the blocks of single neurons."""
+    """Return the share of ‖F‖² outside the blocks of single neurons."""
     F, H = fisher(model, X).to_dense(), len(model.W)
     squares = (F.reshape(H, len(F) // H, H, -1) ** 2).sum(axis=(1, 3))
     return float(squares[~np.eye(H, dtype=bool)].sum() / squares.sum())

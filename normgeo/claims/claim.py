@@ -124,7 +124,7 @@ def certify(
     transform: Transform,
     eps: float | Fraction | None = None,
 ) -> Verdict:
-    """Decide exactly whether a change leaves z alone, by a draw of the example's seed and size."""
+    """Decide exactly whether z ignores a change, by a draw of the example's seed and size."""
     N, H, D = example.certificate
     shape = N, max(H, 3 * normalizer.groups), D
     return certificate(normalizer, transform, eps, shape=shape, rng=example.rng())
@@ -149,7 +149,7 @@ class Finding:
 
 
 def plain(holds: bool, measured: Numbers) -> Finding:
-    """Return the finding of a statement without a condition."""
+    """Return the finding for a statement without a condition."""
     return Finding(holds, holds, measured)
 
 
@@ -283,7 +283,7 @@ class Audited:
         return self.verdict == self.claim.expected and (repaired or not self.claim.repair)
 
     def range(self, measured: Measured) -> tuple[float, float] | None:
-        """Return the least and the largest value of a quantity over the examples.
+        """Return the smallest and the largest value of a quantity over the examples.
 
         None for a truth value, for equal values, and for rounding errors.
         """

@@ -1,4 +1,4 @@
-"""Statements on the norm under weight decay and under other rules than gradient descent."""
+"""Statements on the norm under weight decay and under other optimizers than gradient descent."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _kept(beta: float, lost: float) -> float:
 
 
 def _turn_by_rule(example: Example) -> Finding:
-    """Take small steps from W and from 2W under each rule, and compare the angular updates."""
+    """Take small steps from W and from 2W with each optimizer, and compare the angular updates."""
     (X, y), start, off, slope = example.images, example.digits_model("layer"), {}, {}
     for optimizer in OPTIMIZERS.values():
         near, far = (
@@ -89,7 +89,7 @@ def _turn_by_rule(example: Example) -> Finding:
 
 
 def _growth_by_rule(example: Example) -> Finding:
-    """Look for a step of each rule that shrinks a norm; then add ε for rules that only grow it."""
+    """Search each optimizer for a step that shrinks a norm; add ε for those that only grow it."""
     lengthen = [rule for rule in OPTIMIZERS.values() if rule.linear]
     growth = {rule: min(_least(example, m, rule) for m in PAPER) for rule in OPTIMIZERS.values()}
     soft = min(_least(example, "batch", rule, eps=1.0) for rule in lengthen)
@@ -105,7 +105,7 @@ def _growth_by_rule(example: Example) -> Finding:
 
 
 def _least(example: Example, method: str, rule: Optimizer, eps: float = 0.0) -> float:
-    """Return the least growth of a block's norm in ten small or ten large steps."""
+    """Return the smallest growth of a block's norm in ten small or ten large steps."""
     start = softened(example.digits_model(method), eps)
     runs = [
         descend(start, *example.images, rule, steps=SMALL_STEPS, rate=rate)
@@ -116,7 +116,7 @@ def _least(example: Example, method: str, rule: Optimizer, eps: float = 0.0) -> 
 
 
 def _common_shift(example: Example) -> Finding:
-    """Train under layer norm by each rule, and measure the motion of the mean weight vector."""
+    """Train under layer norm with each optimizer, and measure how the mean weight vector moves."""
     model = example.digits_model("layer")
     mean = model.W.mean(axis=0)
 

@@ -19,7 +19,7 @@ from normgeo.normalizers.blocks import angle_of_decay
 CLOSE = 0.02
 STEPS, RATE = 200, 0.5
 STARTS = (0.3, 3.0)
-WEIGHTS = 400  # of a random walk
+WEIGHTS = 400  # in a random walk
 
 
 def _equilibrium(example: Example) -> Finding:

@@ -56,7 +56,7 @@ class Example:
 
     @property
     def X(self) -> Array:
-        """Normal cases with a mean and features of different sizes, (N, D)."""
+        """Normal cases with a nonzero mean and features of different sizes, (N, D)."""
         normal = self._rng(_DATA).standard_normal((self.cases, self.features))
         return normal * (1 + np.arange(self.features)) + 1
 
@@ -74,13 +74,13 @@ class Example:
 
     @property
     def images(self) -> tuple[Array, Array]:
-        """Some of the digits, standardized with all others (N, D), and their labels."""
+        """Some digits, standardized together with all others (N, D), and their labels."""
         X, y = _digits()
         chosen = self._rng(_IMAGES).choice(len(X), self.digits, replace=False)
         return X[chosen], y[chosen]
 
     def digits_model(self, method: str) -> NormalizedGLM:
-        """Return a model of the ten digits with random parameters, to go with `images`."""
+        """Return a model of the ten digits with random parameters, for `images`."""
         return self.model(method, "categorical", neurons=10, features=_digits()[0].shape[1])
 
 

@@ -93,7 +93,7 @@ def _follows(
 
 
 def _two_words(example: Example) -> Finding:
-    """Check for every cell of the design space whether one of its two words alone decides it."""
+    """Check for every cell of the design space whether its center or its scale alone decides it."""
     shifts, factors, apart = [], [], []
     for (center, scale), normalizer in GRID.items():
         for transform in TRANSFORMS.values():
@@ -127,7 +127,7 @@ def _averages_over_the_row(normalizer: Normalizer, transform: Transform) -> bool
 
 
 def _another_parametrization(example: Example) -> Finding:
-    """Fit s by an affine function of x, which is all that a standard model computes."""
+    """Fit s by an affine function of x, the only kind that a standard model computes."""
     X, left = example.X, {}
     rows = np.column_stack([X, np.ones(len(X))])
     for method in PAPER:

@@ -30,8 +30,8 @@ DIFFERENCE = 1e-5  # step of s in a central difference, whose error is then abou
 CLOSE = 1e-6
 CASES = 10
 LARGEST_COUNT = 200  # the mean is below 30
-LARGEST, STEP = 20.0, 0.05  # the standard deviation is below 1
-MANY, SAMPLING = 100_000, 0.02  # labels per case, and the error that their noise leaves
+LARGEST, STEP = 20.0, 0.05  # range and step of the values; the standard deviation is below 1
+MANY, SAMPLING = 100_000, 0.02  # labels per case, and the error due to their noise
 HOW_MANY = {1: text("one label {whose}"), MANY: text("100,000 labels {whose}")}
 
 
@@ -79,7 +79,7 @@ def _outcomes(family: Family, s: Array, phi: float) -> tuple[Array, Array]:
 
 
 def _takes(family: Family, value: float) -> bool:
-    """Whether an output may have this value."""
+    """Return whether an output may have this value."""
     try:
         family.encode([[value]], 1)
     except Refusal:
@@ -124,8 +124,8 @@ def _expected_outer_product(example: Example) -> Finding:
 def _observed_labels(example: Example) -> Finding:
     """Compare the outer product of gradients at labels with the Fisher information.
 
-    The labels of the data follow a distribution of their own. As many are drawn as from the model,
-    so that the remaining error is not the noise of few labels.
+    The labels of the data have their own distribution. The same number is drawn from it as from the
+    model, so that the remaining difference is not the noise of few labels.
     """
     X, rng = example.X, example.rng()
     model = example.model("layer", "categorical")

@@ -75,7 +75,7 @@ def _norm_grows(example: Example) -> Finding:
 
 
 def _early_stopping(example: Example) -> Finding:
-    """Compare steps from the weights at the end of a descent, with their own and the first norm."""
+    """Compare steps at the end of a descent, from its own norm and from the first norm."""
     X, y = example.images
     turns, rates = {}, {}
     for method in PAPER:
@@ -94,7 +94,7 @@ def _early_stopping(example: Example) -> Finding:
 
 
 def _standard_has_no_law(example: Example) -> Finding:
-    """Measure on the standard model the assumptions of the law of the norm."""
+    """Measure the assumptions of the norm's law on the standard model."""
     run, X = _run(example, "standard"), example.images[0]
     cosine = float(np.abs(run.radial).max())
     squares = run.norms**2
@@ -111,7 +111,7 @@ def _standard_has_no_law(example: Example) -> Finding:
 
 
 def _stable(example: Example) -> Finding:
-    """Descend on regressions with a far too large learning rate, of the weights and of all."""
+    """Descend on regressions with a far too large learning rate, for the weights or for all."""
     X, loss = example.X, {}
     Y = example.rng().standard_normal((len(X), example.neurons))
     for method in (*PAPER, "standard"):

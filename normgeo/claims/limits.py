@@ -1,4 +1,4 @@
-"""Statements on where invariance begins and ends in use: ε, frozen statistics, two neurons."""
+"""Statements on the limits of invariance in practice: ε, frozen statistics, two neurons."""
 
 from __future__ import annotations
 

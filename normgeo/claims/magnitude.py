@@ -27,7 +27,7 @@ from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.named import NORMALIZERS
 
 EPS = 0.1
-ERROR_ALONE = ("batch", "layer")  # the families for which the paper says it
+ERROR_ALONE = ("batch", "layer")  # the families for which the paper states it
 
 
 def by_family(quantity: str, values: Mapping[str, float]) -> Numbers:

@@ -25,11 +25,11 @@ from normgeo.normalizers.named import NORMALIZERS
 
 BATCHES = 400  # of each size
 STEPS, RATE = 30, 0.3
-SPREAD = 0.2  # relative variation of √m times an error, since the batches are a sample
+SPREAD = 0.2  # relative variation allowed for √m times an error, since the batches are a sample
 
 
 def _one_case(example: Example) -> Finding:
-    """Replace the other cases of a batch, and keep the first one."""
+    """Replace all cases of a batch but the first."""
     X, change = example.X, {}
     W = example.model("layer", "gaussian").W
     others = np.vstack([X[:1], example.rng().uniform(-9, 9, X[1:].shape)])

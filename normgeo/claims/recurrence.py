@@ -87,7 +87,7 @@ def _named(method: str, radius: float, activation: str, driven: bool) -> str:
 
 
 def _rescaled_steps(example: Example) -> Finding:
-    """Multiply all summed inputs of every step by a factor of its own."""
+    """Multiply all summed inputs of each step by a different factor."""
     rng = example.rng()
     X, factors = rng.standard_normal((2, 20, FEATURES)), rng.uniform(0.5, 2, 20)
 
@@ -149,7 +149,7 @@ def _gradients(example: Example) -> dict[str, float]:
 
 
 def _gradients_over_time(example: Example) -> Finding:
-    """Look for a gradient over time that grows, and for one that vanishes."""
+    """Search for a gradient over time that grows, and for one that vanishes."""
     rates = _gradients(example)
     return plain(
         max(map(abs, rates.values())) < STAYS,
@@ -206,9 +206,9 @@ def _any_length(example: Example) -> Finding:
 
 @shared
 def _read_on(seed: int, method: str) -> tuple[float, float, bool]:
-    """Return the loss within and beyond the training length, and whether it needs no change there.
+    """Return the loss within and beyond the training length, and whether it runs there as it is.
 
-    Beyond its last step, batch norm by time step uses the statistics of that step.
+    After its last step, batch norm by time step uses the statistics of that step.
     """
     data, longer = (load_sequences("letters", steps=n, seed=seed) for n in (READ, 4 * READ))
     normalizer = with_eps(NORMALIZERS[method], 1e-5)

@@ -18,7 +18,7 @@ FACTOR = 2.0
 
 
 def _growth_with_inputs(example: Example, method: str) -> dict[str, float]:
-    """Return the factor of each family's metric where the inputs double."""
+    """Return the factor of each family's metric when the inputs double."""
     X, deltas = example.X, [FACTOR]
     return {
         family: float(gain_metric(example.model(method, family), X, deltas).ratio[0])

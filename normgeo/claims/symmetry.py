@@ -24,7 +24,7 @@ from normgeo.invariance.transforms import TRANSFORMS, Transform
 from normgeo.models.glm import NormalizedGLM
 from normgeo.null_directions.null_space import null_space
 
-NEAR = 1e-6  # the share of a direction outside a span below which it lies in the span
+NEAR = 1e-6  # the share of a direction outside a span below which it counts as inside
 
 
 def _null_directions(example: Example) -> Finding:
@@ -80,7 +80,7 @@ def _with_a_dependent_feature(X: Array) -> tuple[Array, Array]:
 def _count(example: Example) -> Finding:
     """Compare the null dimensions of F among the weights with the span of the tangents.
 
-    One neuron less than features, so that a softmax has a null direction of its own.
+    There is one neuron less than features, so that a softmax has its own null direction.
     """
     X, H = example.X, example.features - 1
     dependent, _ = _with_a_dependent_feature(X)
@@ -140,7 +140,7 @@ def _tangents(
 ) -> Array:
     """Return the tangents of the changes of W that z ignores, or does not, as columns of θ.
 
-    With shifts γ of (n, D), those of the common shifts alone.
+    Given shifts γ (n, D), return those of the common shifts only.
     """
     none = np.zeros(len(model.W))
     columns = [
@@ -157,7 +157,7 @@ def _tangents(
 def _velocities(
     example: Example, transform: Transform, W: Array, X: Array, gammas: Array | None
 ) -> list[Array]:
-    """Return the tangent of a change of W for each row that it may change, and two γ for each D."""
+    """Return the tangents of a change of W, for each row it may change and, in shifts, each γ."""
     rows = range(len(W)) if transform.operation.one_row else [0]
     if transform.rescales:
         return [transform.tangent(W, X, index=row)[0] for row in rows]

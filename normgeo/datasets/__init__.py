@@ -1,1 +1,1 @@
-"""Real data that ships, a synthetic plane, and files of the user."""
+"""Real data that ships with normgeo, a synthetic plane, and files of the user."""

@@ -1,7 +1,7 @@
-"""The rows of a Dask array where its chunks are: a step runs at each, and one answer comes back.
+"""The rows of a Dask array, processed chunk by chunk where they are, with one merged result.
 
-Dask is what made the array, so it is there when it is imported; the tasks run on the cluster in
-use, or in threads without one. Nothing here schedules.
+Dask is imported only if the caller has made an array with it; the tasks run on the cluster in use,
+or in threads without one. This module schedules nothing.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from normgeo.base.text import text
 T = TypeVar("T")
 
 AT_ONCE = 8
-"""Answers of neighboring chunks that are merged by one task."""
+"""Results of neighboring chunks merged by one task."""
 
 
 def is_dask(source: Any) -> bool:
-    """Whether it is a Dask array, told without Dask."""
+    """Whether it is a Dask array, without importing Dask."""
     return all(hasattr(source, name) for name in ("dask", "chunks", "to_delayed"))
 
 
 class Work(NamedTuple):
-    """What the tasks of one pass have in common."""
+    """The common arguments of the tasks of one pass."""
 
     step: Callable[..., Any]
     merge: Callable[[Any, Any], Any]
@@ -55,7 +55,8 @@ class Chunks:
         """Check a Dask array.
 
         Raises:
-            ValueError: it is no matrix, its rows are cut, or nobody counted them.
+            ValueError: it is no matrix, its rows are split among chunks, or their number is
+                unknown.
 
         """
         if array.ndim not in (1, 2):
@@ -85,15 +86,15 @@ class Chunks:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many rows each chunk has."""
+        """The number of rows in each chunk."""
         return cast("tuple[int, ...]", self.array.chunks[0])
 
     def cut_as(self, other: Chunks) -> Chunks:
-        """Return the same rows in chunks as others are."""
+        """Return the same rows, in the same chunks as `other`."""
         return self if self.sizes == other.sizes else Chunks(self.array.rechunk({0: other.sizes}))
 
     def cut(self, values: Array) -> Any:
-        """Return an array of as many rows as a Dask array in the same chunks."""
+        """Turn an array with the same number of rows into a Dask array with the same chunks."""
         import dask.array
 
         return dask.array.from_array(  # type: ignore[no-untyped-call]
@@ -107,13 +108,13 @@ class Chunks:
         given: Sequence[Any],
         beside: Sequence[Chunks],
     ) -> T:
-        """Run a step at each chunk, merge the answers there, and return the one of all.
+        """Run a step on each chunk, merge the results on the workers, and return one result.
 
         Args:
             step: called with the number of the chunk's first row, a list of the chunk and those
-                `beside` it, and what is `given`. merge: of the answers of neighbors, in order.
-            given: what stays the same; sent once, and kept there as long as it is kept here.
-            beside: others that are cut alike.
+                `beside` it, and `given`. merge: merges the results of neighbors, in order.
+            given: the same for all chunks; sent once, and kept on the workers as long as here.
+            beside: other arrays in the same chunks.
 
         """
         from dask.delayed import delayed
@@ -138,7 +139,7 @@ class Chunks:
 
     @cached_property
     def pieces(self) -> list[Any]:
-        """The chunks, each to be computed by a task."""
+        """The chunks, each computed by one task."""
         return list(self.array.to_delayed().reshape(-1))
 
     def _kept(self, client: Any, value: Any) -> Any:
@@ -150,7 +151,7 @@ class Chunks:
 
 
 def _client() -> Any:
-    """The cluster in use, which who has one has imported; None without."""
+    """The cluster in use, or None; a caller with a cluster has imported its module."""
     distributed = sys.modules.get("distributed")
     try:
         return distributed and distributed.get_client()
@@ -159,9 +160,9 @@ def _client() -> Any:
 
 
 def _held(client: Any, value: Any) -> Any:
-    """A value by itself among the tasks, so that each worker gets it once.
+    """A value as a separate task, so that each worker receives it once.
 
-    A cluster makes it anew from the scheduler where the worker that has it dies.
+    If the worker that holds it dies, the cluster restores it from the scheduler.
     """
     from dask.delayed import delayed
 

@@ -1,4 +1,4 @@
-"""What a data set is: cases ready for a model, prepared from what a source reads."""
+"""What a data set is: cases ready for a model, prepared from the table of a source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from normgeo.base.text import text
 
 
 class Table(NamedTuple):
-    """What a source reads: raw features (N, D) and targets, (N,) labels or (N, H) values.
+    """The table of a source: raw features (N, D) and targets, (N,) labels or (N, H) values.
 
     The outputs are the classes of a categorical family, the columns of the targets otherwise.
     """
@@ -35,11 +35,11 @@ class Dataset:
     """Cases ready for a model: features X (N, D) without constant ones, and targets y.
 
     y is (N,) integer labels, or (N, H) values. `family` is a key of FAMILIES. `raw` (N, D_raw)
-    holds all features as they were measured, `kept` marks those in X, and `dropped` names the
-    others. Standardized features have mean 0 and population variance 1,
-    and so have measured targets, which makes φ = 1 the variance of a model that explains nothing;
-    counts and classes stay as they are. `units` (one for each name in `feature_names`) and
-    `target_units` are those of the raw values, "" where there is none. All arrays are read-only.
+    contains all measured features, `kept` marks those in X, and `dropped` names the others.
+    Standardized features have mean 0 and population variance 1, and so have measured targets, which
+    makes φ = 1 the variance of a model that explains nothing; counts and classes are not
+    standardized. `units` (one for each name in `feature_names`) and `target_units` are those of the
+    raw values, "" if there is none. All arrays are read-only.
     """
 
     key: str
@@ -84,7 +84,7 @@ class Dataset:
 
     @property
     def summary(self) -> str:
-        """Name the sizes and what was dropped, in one sentence."""
+        """Return the sizes and the dropped features, in one sentence."""
         outputs = text("1 output") if self.H == 1 else text("{H} outputs", H=self.H)
         dropped = text(" ({names!s}: constant, dropped)", names=", ".join(self.dropped))
         return text(
@@ -97,9 +97,9 @@ class Dataset:
         )
 
     def as_images(self, values: ArrayLike, fill: float = 0.0) -> Array:
-        """Lay (…, D) values of the kept features out as images; dropped pixels get `fill`.
+        """Arrange (…, D) values of the kept features as images; dropped pixels get `fill`.
 
-        Raises ValueError where the features are not pixels.
+        Raises ValueError if the features are not pixels.
         """
         if self.image_shape is None:
             raise Refusal(
@@ -114,9 +114,9 @@ class Dataset:
         return pixels.reshape(*pixels.shape[:-1], *self.image_shape)
 
     def subset(self, n: int, seed: int) -> Dataset:
-        """Take n cases at random, in their old order; drop and standardize anew among them.
+        """Return n random cases in their original order, prepared again: dropped and standardized.
 
-        Raises ValueError for n outside 2, …, N, or where nothing varies among them.
+        Raises ValueError for n outside 2, …, N, or if no feature varies among them.
         """
         n = whole_number("n", n, 2, self.N, text("all cases"))
         rows = np.sort(np.random.default_rng(seed_number(seed)).choice(self.N, n, replace=False))
@@ -128,7 +128,7 @@ class Dataset:
     def one_against_rest(self) -> Dataset:
         """Turn labels into H independent Bernoulli targets (N, H), one for each class.
 
-        Raises ValueError where there are no labels.
+        Raises ValueError if there are no labels.
         """
         if not self.labelled:
             raise Refusal(
@@ -148,11 +148,11 @@ class Dataset:
 @final
 @dataclass(frozen=True)
 class DatasetSource:
-    """Where a data set comes from: what is known of it before it is read.
+    """The source of a data set, and what is known before it is read.
 
-    `family` is the key of the one that its targets are usually modeled by. `unit` is that of every
-    feature, `units` those of single features and targets, by name. `measured` says whether the
-    targets are measurements, which are standardized, and no counts or classes.
+    `family` is the key of the usual family for its targets. `unit` is that of every feature,
+    `units` those of single features and targets, by name. `measured` says whether the targets are
+    measurements, which are standardized, and not counts or classes.
     """
 
     key: str
@@ -167,7 +167,7 @@ class DatasetSource:
     measured: bool = False
 
     def load(self, standardize: bool = True) -> Dataset:
-        """Return the data, read once and then remembered."""
+        """Return the data, read once and then cached."""
         return _load(self, standardize)
 
 
@@ -222,6 +222,6 @@ def _standardize(values: Array) -> Array:
 
 
 def _read_only(values: Array) -> Array:
-    values = np.array(values)  # a copy: the caller's stays writeable
+    values = np.array(values)  # copy: the caller's array stays writable
     values.setflags(write=False)
     return values

@@ -13,7 +13,7 @@ from normgeo.datasets.dataset import Dataset, DatasetSource, Table
 
 PLANE_SEED = 0
 
-# Readers. Importing scikit-learn takes a second, so only reading does it.
+# Readers. Importing scikit-learn takes a second, so only reading imports it.
 
 
 def _bundled(name: str, **options: Any) -> Any:

@@ -24,10 +24,10 @@ NUMBERS: dict[str, Any] = {
     "keep_default_na": False,
     "na_values": ["nan", "NaN"],
 }
-"""How pandas reads lines of numbers."""
+"""Options with which pandas reads lines of numbers."""
 
 LARGEST_TEXT = LARGEST // 4
-"""Bytes of a text that is read: two characters at least become a number of eight bytes."""
+"""Bytes of the longest text: two characters or more become a number of eight bytes."""
 
 MOST_COLUMNS = 20_000
 _LONGEST_LINE = 100 * MOST_COLUMNS  # characters
@@ -36,16 +36,17 @@ _LONGEST_LINE = 100 * MOST_COLUMNS  # characters
 def read_array(name: str, path: Path, tell: Tell = str) -> Array:
     """Return the array of a file, any shape and type; of an .npz the one called `name`, or its one.
 
-    A .csv has a row of numbers on each line. A first line of names is a heading: none of them is a
-    number or begins as numbers do. Numbers beside names are a slip of the pen, and are refused.
+    A .csv has a row of numbers on each line. A first line of names is a heading: no name is a
+    number or begins like one. A first line with both names and numbers is taken for a typing error,
+    and refused.
 
     Args:
         name: of the array in an .npz. path: of the file.
-        tell: takes a sentence about what was left out, the heading.
+        tell: called with a sentence about a heading that was left out.
 
     Raises:
-        ValueError: another kind of file, one that holds no such array, or one of over 512 MB.
-        OSError: a file that can't be read.
+        ValueError: another kind of file, one without such an array, or one above 512 MB.
+        OSError: the file cannot be read.
 
     """
     suffix = path.suffix.lower()
@@ -106,7 +107,7 @@ def first_line(path: Path) -> tuple[list[str], bool]:
 
 
 def _require_narrow(line: str, path: Path) -> None:
-    """Refuse a first line of more columns than a table of text is read with in bearable time."""
+    """Refuse a first line with more columns than can be read as text in acceptable time."""
     columns = line.count(",") + 1
     if columns > MOST_COLUMNS or len(line) == _LONGEST_LINE:
         raise Refusal(
@@ -121,10 +122,10 @@ def _require_narrow(line: str, path: Path) -> None:
 
 
 def _is_heading(entries: list[str], path: Path) -> bool:
-    """Whether a first line holds names; refuses one that holds neither names nor numbers alone."""
+    """Whether a first line contains names; refuse one that mixes names and numbers."""
     numbers = [entry for entry in entries if _is_number(entry)]
     others = [entry for entry in entries if not _is_number(entry)]
-    # A comma at the end of every line, or a column of row labels, has no name.
+    # A trailing comma on every line, or a column of row labels, has no name.
     slips = [entry for entry in others if entry.strip() and not _is_name(entry)]
     if others and (numbers or slips):
         raise Refusal(
@@ -145,7 +146,7 @@ def _is_name(entry: str) -> bool:
 
 
 def no_text(path: Path, problem: object) -> str:
-    """Say that a file is no table of numbers."""
+    """Return the sentence that a file is not a table of numbers."""
     return text(
         "{path!s} is not a text of comma-separated numbers ({problem!s}).",
         path=path,
@@ -154,7 +155,7 @@ def no_text(path: Path, problem: object) -> str:
 
 
 def misplaced(path: Path, heading: bool) -> str:
-    """Say which line of a file is not numbers, or not as many as the first; "" where none is."""
+    """Return which line of a file is not numbers, or has another number of them; "" if none."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         first = 0
         for number, entries in enumerate(csv.reader(file), start=1):

@@ -1,4 +1,4 @@
-"""Files by what they are for, as a visitor gave them: contents in memory, or paths."""
+"""A visitor's files by purpose: contents in memory, or paths."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from normgeo.datasets.opened import State
 @final
 @dataclass(frozen=True)
 class Given:
-    """Files by what they are for, which another process can be given as well.
+    """Files by purpose, in a form that can be sent to another process.
 
     Attributes:
-        contents: the name and the bytes of each that was uploaded. opened: paths of the others.
+        contents: the name and the bytes of each uploaded file. opened: paths of the others.
 
     """
 
@@ -29,24 +29,24 @@ class Given:
 
     @property
     def size(self) -> int:
-        """Bytes of all of them."""
+        """Their total size in bytes."""
         of_uploads = sum(len(content) for of in self.contents.values() for _, content in of)
         return of_uploads + sum(State.of(path).size for of in self.opened.values() for path in of)
 
     @contextmanager
     def paths(self) -> Iterator[dict[str, list[Path]]]:
-        """Give paths for as long as the block lasts; a refusal in it tells names alone.
+        """Give paths to all files during a `with` block; errors in it show file names only.
 
         Raises:
-            Refusal: as the block does; or an opened file cannot be read any more.
+            Refusal: as the block does; or an opened file can no longer be read.
 
         """
         contents = [(what, one) for what, of in self.contents.items() for one in of]
         found = {what: [*paths] for what, paths in self.opened.items()}
         there = {str(path) for paths in found.values() for path in paths}
-        with as_files([one for _, one in contents]) as places:
-            for (what, _), place in zip(contents, places, strict=True):
-                found.setdefault(what, []).append(place)
+        with as_files([one for _, one in contents]) as paths:
+            for (what, _), path in zip(contents, paths, strict=True):
+                found.setdefault(what, []).append(path)
             try:
                 yield found
             except OSError as error:

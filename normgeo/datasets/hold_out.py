@@ -1,4 +1,4 @@
-"""Cases to train on and cases held out, to test on."""
+"""Training cases, and held-out cases for tests."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ from normgeo.datasets.dataset import Dataset
 @final
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Cases to train on and cases held out.
+    """Training cases and held-out cases.
 
     Attributes:
-        X_train, X_test: (N, D), standardized by the training cases alone.
-        y_train, y_test: as the family takes.
-        kept: which of the raw features vary among the training cases, (D_raw,); the others are
-            left out.
+        X_train, X_test: (N, D), standardized by the training cases only.
+        y_train, y_test: as the family takes them.
+        kept: which raw features vary among the training cases, (D_raw,); the others are left out.
 
     """
 
@@ -39,7 +38,7 @@ def hold_out(data: Dataset, *, test_share: float = 0.2, seed: int = 0) -> Split:
     """Hold out a share of the cases, drawn at random.
 
     Raises:
-        ValueError: a share that leaves fewer than 2 cases to train on or none to test.
+        ValueError: a share that leaves fewer than 2 training cases or no test case.
 
     """
     train, test = held_out_cases(data, test_share=test_share, seed=seed)
@@ -52,7 +51,7 @@ def hold_out(data: Dataset, *, test_share: float = 0.2, seed: int = 0) -> Split:
 def held_out_cases(
     data: Dataset, *, test_share: float = 0.2, seed: int = 0
 ) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
-    """Return which cases are to train on and which are held out; raises as `hold_out` does."""
+    """Return the indices of training cases and of held-out cases; raises as `hold_out` does."""
     instance_of("data", data, Dataset)
     held_back = round(data.N * real_number("test_share", test_share, above=0, below=1))
     if not 1 <= held_back <= data.N - 2:

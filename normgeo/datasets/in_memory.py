@@ -1,4 +1,4 @@
-"""Contents that are in memory, as files with names for those who read files."""
+"""Contents in memory as named files, for readers that need files."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _LONGEST = 120  # characters of a name
 
 @contextmanager
 def as_files(contents: Sequence[tuple[str, bytes]]) -> Iterator[list[Path]]:
-    """Give contents the paths of files for as long as the block lasts; nothing stays on a disk.
+    """Give contents the paths of files during a `with` block; nothing stays on disk.
 
-    Where the system has files in memory (Linux), only the names are on a disk meanwhile. A
-    refusal in the block tells a file by its name alone.
+    If the system has files in memory (Linux), only the names are on disk meanwhile. An error in the
+    block shows a file by its name only.
 
     Args:
-        contents: the name of each, of which only the last part counts, and its bytes.
+        contents: the name of each, of which only the last part is used, and its bytes.
 
     Raises:
-        Refusal: as the block does. OSError: no room for them.
+        Refusal: as the block does. OSError: not enough space.
 
     """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="normgeo-")))
         paths = []
-        for place, (name, content) in enumerate(contents):
-            path = folder / str(place) / _plain(name)
+        for index, (name, content) in enumerate(contents):
+            path = folder / str(index) / _plain(name)
             path.parent.mkdir()
             _write(path, content, stack)
             paths.append(path)
@@ -43,7 +43,7 @@ def as_files(contents: Sequence[tuple[str, bytes]]) -> Iterator[list[Path]]:
 
 
 def _plain(name: str) -> str:
-    """The last part of a name, which can be no path and no name that a system refuses."""
+    """Return the last part of a name, changed to one that is no path and that systems accept."""
     last = PurePosixPath(name.replace("\\", "/")).name
     suffix = PurePosixPath(last).suffix
     stem = "".join(one if one.isprintable() else "_" for one in last.removesuffix(suffix))

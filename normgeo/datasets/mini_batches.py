@@ -18,11 +18,11 @@ from normgeo.base.text import text
 class MiniBatches:
     """A plan of batches of m cases out of N, drawn without replacement epoch by epoch.
 
-    The last batch of an epoch has what is left over. Where that is a single case and
-    `single_allowed` is false, it is left out, another one in each epoch.
+    The last batch of an epoch has the remaining cases. If that is a single case and
+    `single_allowed` is false, it is left out, a different one in each epoch.
 
     Attributes:
-        cases: N. size: m, from 1 to N. single_allowed: whether a batch may be one case where m > 1.
+        cases: N. size: m, from 1 to N. single_allowed: whether a batch may be one case if m > 1.
 
     """
 
@@ -32,10 +32,10 @@ class MiniBatches:
 
     @classmethod
     def of(cls, cases: int, size: int, *, single_allowed: bool = True) -> MiniBatches:
-        """The plan with batches of a size that may come from anywhere.
+        """Return the plan, after checking a batch size from any source.
 
         Raises:
-            ValueError: m is not a whole number from 1 to N.
+            ValueError: m is not an integer from 1 to N.
 
         """
         training = text("the number of training cases")
@@ -43,7 +43,7 @@ class MiniBatches:
 
     @property
     def bounds(self) -> list[tuple[int, int]]:
-        """Where the batches of an epoch start and end in its order of the cases."""
+        """The start and the end of each batch of an epoch, in its order of the cases."""
         bounds = [(a, min(a + self.size, self.cases)) for a in range(0, self.cases, self.size)]
         return bounds[:-1] if self.leaves_one_out else bounds
 
@@ -67,7 +67,7 @@ class MiniBatches:
         return (note,)
 
     def draw(self, seed: int) -> Iterator[Array]:
-        """Yield the indices of the cases of one batch after the other, without end."""
+        """Yield the indices of the cases of each batch, without end."""
         rng = np.random.default_rng(seed_number(seed))
         bounds = self.bounds
         while True:

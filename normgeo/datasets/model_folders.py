@@ -1,4 +1,4 @@
-"""Folders of models: shards by their index, and what config.json says of the network."""
+"""Folders of models: shards by their index, and the description of the network in config.json."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from normgeo.base.text import text
 CONFIG = "config.json"
 INDEX = ".index.json"
 WHOLE = ("model.safetensors", "pytorch_model.bin")
-"""Names of the weights of a folder, with the index of their shards the same and INDEX."""
+"""Names of the weights of a folder; the index of their shards has the same name and INDEX."""
 
 LARGEST = 20 * 10**6
-"""Bytes of a file that describes others; the largest models have a tenth of it."""
+"""Largest size of an index or config.json in bytes; those of the largest models are a tenth."""
 
 MOST_SHARDS = 2000
 
 EPSILONS = ("rms_norm_eps", "layer_norm_epsilon", "layer_norm_eps", "norm_epsilon", "norm_eps")
-"""What ε is called in config.json."""
+"""Names of ε in config.json."""
 
 
 @final
 class Configuration(NamedTuple):
-    """What config.json says: the family of the network, and its ε, "" and None for neither."""
+    """The contents of config.json: the family of the network, or "", and its ε, or None."""
 
     family: str
     eps: float | None
 
 
 def is_description(path: Path) -> bool:
-    """Whether a file describes a model, and holds no tensors."""
+    """Whether a file describes a model and contains no tensors."""
     return path.name == CONFIG
 
 
 def expanded(path: Path) -> list[Path]:
-    """Return the files that a folder or an index stands for, config.json among them; else itself.
+    """Return the files of a folder or an index, with config.json; for any other file, itself.
 
     Raises:
-        ValueError: no weights in it, or a bad index. OSError: a file that can't be read.
+        ValueError: no weights in it, or a bad index. OSError: a file cannot be read.
 
     """
     if path.is_dir():
@@ -74,10 +74,10 @@ def _of_folder(folder: Path) -> list[Path]:
 
 
 def _shards(index: Path) -> list[Path]:
-    """The files of an index, each of which is there, in order."""
+    """Return the files of an index in order, after checking that each exists."""
     said = _json(index).get("weight_map")
-    places: Mapping[str, str] = said if said is not None and _is_map(said) else {}
-    names = {*places.values()}
+    files: Mapping[str, str] = said if said is not None and _is_map(said) else {}
+    names = {*files.values()}
     if not names or len(names) > MOST_SHARDS:
         raise Refusal(
             text(
@@ -99,7 +99,7 @@ def _shards(index: Path) -> list[Path]:
             )
         shard = index.parent / name
         if not shard.is_file():
-            missing = sum(file == name for file in places.values())
+            missing = sum(file == name for file in files.values())
             raise Refusal(
                 text(
                     "{path!s} names the shard {name!s}, with {count} of its tensors, which is not "
@@ -113,15 +113,15 @@ def _shards(index: Path) -> list[Path]:
     return found
 
 
-def _is_map(places: object) -> bool:
-    return isinstance(places, Mapping) and all(isinstance(file, str) for file in places.values())
+def _is_map(files: object) -> bool:
+    return isinstance(files, Mapping) and all(isinstance(file, str) for file in files.values())
 
 
 def require_whole(index: Path, there: Mapping[str, str]) -> None:
-    """Refuse shards that do not hold what their index says.
+    """Refuse shards that do not contain what their index says.
 
     Args:
-        index: of them. there: the file of each tensor that was found, by its name.
+        index: of the shards. there: the file of each tensor found, by name.
 
     """
     for name, file in _json(index)["weight_map"].items():
@@ -138,23 +138,23 @@ def require_whole(index: Path, there: Mapping[str, str]) -> None:
 
 
 def index_of(path: Path) -> Path | None:
-    """Return the index that a folder or a path stands for; None where there is none."""
+    """Return the index of a folder or path; None if there is none."""
     if path.is_dir():
         return next((one for name in WHOLE if (one := path / f"{name}{INDEX}").exists()), None)
     return path if path.name.endswith(INDEX) else None
 
 
 def configuration(paths: Iterable[Path]) -> Configuration:
-    """Return what the first config.json among files says.
+    """Return the contents of the first config.json among files.
 
     Raises:
-        ValueError: it is no JSON of an object. OSError: it can't be read.
+        ValueError: it is not a JSON object. OSError: it cannot be read.
 
     """
     for path in paths:
         if is_description(path):
             said = _json(path)
-            inner = said.get("text_config")  # of a model of images and text
+            inner = said.get("text_config")  # models of images and text
             both = {**(inner if isinstance(inner, Mapping) else {}), **said}
             eps = next((both[key] for key in EPSILONS if _is_eps(both.get(key))), None)
             family = said.get("model_type")
@@ -189,5 +189,5 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def resolved(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
-    """Return the files that several paths stand for, as `expanded` does each."""
+    """Return the files of several paths; see `expanded`."""
     return [file for path in paths for file in expanded(Path(path))]

@@ -1,4 +1,4 @@
-"""Arrays as NumPy writes them, .npy and .npz, measured before anything is allocated."""
+"""Arrays in NumPy's files, .npy and .npz, with sizes checked before anything is allocated."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from normgeo.base.text import text
 from normgeo.datasets.tensor import Tensor
 
 LARGEST = 512 * 10**6
-"""Bytes of an array that are read from a file."""
+"""Largest size, in bytes, of an array read from a file."""
 
 _LONGEST_HEADER = 16_384  # bytes
-_LONG_INTEGER = re.compile(rb"(\d *)L")  # as Python 2 wrote the numbers of a shape
-_NAMES = 10  # of an archive's arrays, in a sentence
-_MOST_ENTRIES = 10_000  # of an archive
-_PACKED = 100  # times its size that an entry may unpack to, as numbers hardly ever do
+_LONG_INTEGER = re.compile(rb"(\d *)L")  # Python 2 wrote the numbers of a shape like this
+_NAMES = 10  # array names listed in a sentence
+_MOST_ENTRIES = 10_000  # files in an archive
+_PACKED = 100  # largest ratio of unpacked to packed size; numbers hardly ever exceed it
 _SMALL = 50 * 10**6  # bytes that any entry may unpack to
-_HEADERS_OF_ALL = 10**7  # bytes that the headers of an archive may take beside the numbers
+_HEADERS_OF_ALL = 10**7  # bytes that an archive's headers may add to its numbers
 
 
 def read_numpy(name: str, path: Path) -> Array:
     """Return the array of an .npy file; of an .npz the one called `name`, or its only one.
 
     Raises:
-        ValueError: no array of numbers, or one of over `LARGEST` bytes. OSError: no such file.
+        ValueError: no array of numbers, or more than `LARGEST` bytes. OSError: no such file.
 
     """
     with opened(path) as (file, archive):
@@ -55,7 +55,8 @@ def list_numpy(path: Path) -> tuple[Tensor, ...]:
     """Return the arrays of an .npy file, which is then mapped, or of an .npz, by their headers.
 
     Raises:
-        ValueError: not of NumPy, or arrays of over `LARGEST` bytes together. OSError: no such file.
+        ValueError: not of NumPy, or arrays of more than `LARGEST` bytes together. OSError: no such
+            file.
 
     """
     with opened(path) as (file, archive):
@@ -83,8 +84,8 @@ def _read_entry(path: Path, entry: ZipInfo) -> Array:
         return _member(archive, entry, path)
 
 
-# An archive that lies of its places makes Python seek to where nothing can be, and a header that
-# is no longer one makes NumPy read it as the Python of old.
+# An archive with false offsets makes Python seek to an impossible position, and a damaged header
+# makes NumPy parse it as Python 2 wrote it.
 _NOT_AS_WRITTEN = (
     ValueError,
     TypeError,
@@ -103,7 +104,7 @@ _NOT_AS_WRITTEN = (
 
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[IO[bytes], ZipFile | None]]:
-    """A file, with the archive in it if it is one; what is wrong in it is told in a sentence."""
+    """Open a file, with its archive if it is one; errors become sentences."""
     with path.open("rb") as file:
         zipped = file.read(2) == b"PK"
         file.seek(0)
@@ -124,7 +125,7 @@ def opened(path: Path) -> Iterator[tuple[IO[bytes], ZipFile | None]]:
 
 
 def require_at_most(size: int, path: Path, most: float = LARGEST) -> None:
-    """Refuse a file whose content takes too many bytes."""
+    """Refuse a file whose contents are too large."""
     if size > most:
         raise Refusal(
             text(
@@ -167,7 +168,7 @@ def _require_plain(entry: ZipInfo, path: Path) -> None:
     if entry.flag_bits & 1:
         raise ValueError("it is encrypted")
     if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-        # Other methods unpack whole blocks, whatever size is declared.
+        # Other methods unpack whole blocks, whatever the declared size.
         raise ValueError("it is compressed in a way that NumPy does not write")
     require_at_most(entry.file_size, path, LARGEST + npy.BUFFER_SIZE)
     if entry.file_size > max(_SMALL, _PACKED * entry.compress_size):
@@ -185,14 +186,14 @@ def _require_plain(entry: ZipInfo, path: Path) -> None:
 
 def _member(archive: ZipFile, entry: ZipInfo, path: Path) -> Array:
     with archive.open(entry) as stream:
-        # What a stream holds beyond its declared size is never unpacked.
+        # Bytes of a stream beyond its declared size are never unpacked.
         return _array(stream, entry.file_size, path)
 
 
 @final
 @dataclass(frozen=True)
 class Header:
-    """What an array says of itself, after a look at what there is of it."""
+    """An array's header, checked against the file's size."""
 
     shape: tuple[int, ...]
     fortran_order: bool
@@ -201,7 +202,7 @@ class Header:
 
     @classmethod
     def read(cls, file: IO[bytes], size: int, path: Path, most: float = LARGEST) -> Header:
-        """Read it from a file of so many bytes; raises for one that says what is not there."""
+        """Read the header of a file of `size` bytes; raise if it declares more than there is."""
         # A header may claim to be 4 GB long.
         head = BytesIO(_LONG_INTEGER.sub(rb"\1 ", file.read(_LONGEST_HEADER)))
         version = npy.read_magic(head)
@@ -222,11 +223,11 @@ class Header:
 
     @property
     def size(self) -> int:
-        """Bytes of the numbers."""
+        """Size of the numbers in bytes."""
         return math.prod(self.shape) * self.dtype.itemsize
 
     def of(self, numbers: bytes | mmap) -> Array:
-        """The array in these bytes, which begin with it or, mapped, with the file."""
+        """Return the array from bytes that start with its numbers or, if mapped, with the file."""
         start = self.offset if isinstance(numbers, mmap) else 0
         flat = np.frombuffer(numbers, self.dtype, math.prod(self.shape), start)
         return flat.reshape(self.shape, order="F" if self.fortran_order else "C")
@@ -241,7 +242,7 @@ class Header:
 
 
 def _array(file: IO[bytes], size: int, path: Path) -> Array:
-    """Read an array that its header has told the size of."""
+    """Read an array whose size its header declares."""
     head = Header.read(file, size, path)
     file.seek(head.offset)
     return head.of(file.read(head.size))

@@ -1,6 +1,6 @@
-"""Files that the command line opens in the explorer: the server's environment has their paths.
+"""Files that the command line opens in the explorer, passed as paths in the server's environment.
 
-No page and no address can name another one.
+No page or address can name another file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PASSED = "NORMGEO_OPEN"
 
 
 class State(NamedTuple):
-    """What tells whether a file is still the one that was opened; zeros where it is gone."""
+    """The state of a file, to detect a change since it was opened; zeros if it no longer exists."""
 
     changed: int
     size: int
@@ -32,7 +32,7 @@ class State(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """Files by what they are for, each with its state when it was opened; and a chosen layer."""
+    """Files by purpose, each with its state when it was opened; and a chosen layer."""
 
     files: Mapping[str, Mapping[Path, State]]
     layer: str | None
@@ -45,7 +45,7 @@ class Opened(NamedTuple):
 
 
 def pass_on(files: Mapping[str, Iterable[Path]], layer: str | None = None) -> None:
-    """Give files, and the name of the layer that is open first, to a server that starts here."""
+    """Pass files, and the name of the layer to show first, to a server started by this process."""
     states = {
         what: [(str(path.resolve()), State.of(path)) for path in paths]
         for what, paths in files.items()
@@ -54,7 +54,7 @@ def pass_on(files: Mapping[str, Iterable[Path]], layer: str | None = None) -> No
 
 
 def opened() -> Opened:
-    """What the command line has opened; nothing, where it has not."""
+    """Return the files opened from the command line; none otherwise."""
     states, layer = json.loads(os.environ.get(PASSED, "[{}, null]"))
     return Opened(
         {

@@ -1,4 +1,4 @@
-"""Files of weights of other kinds: pickled ones by PyTorch, others by a line that converts."""
+"""Other files of weights: PyTorch reads pickled ones; for others there is a line that converts."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from normgeo.datasets.numpy_files import require_at_most
 from normgeo.datasets.tensor import Tensor
 
 PICKLED = (".pt", ".pth", ".bin", ".ckpt")
-"""Kinds that run code when they are read, unless PyTorch is told to read weights only."""
+"""Kinds that run code when read, unless PyTorch reads weights only."""
 
 INSIDE = ("state_dict", "model_state_dict", "model")
-"""Entries of a training checkpoint that hold the weights of its network."""
+"""Entries of a training checkpoint that contain the weights of its network."""
 
 DEEPEST = 8
-"""Dictionaries in dictionaries that are looked at."""
+"""The deepest level of nested dictionaries to search."""
 
 CONVERTED = {
     ".msgpack": text(
@@ -48,20 +48,20 @@ CONVERTED = {
         "gguf.GGUFReader({path!r}).tensors}}) makes a file that is read."
     ),
 }
-"""Kinds that are not read → the sentence with the line that makes one that is."""
+"""Kinds that are not read → the sentence with a line that converts them."""
 
 
 def refuse_other(path: Path) -> None:
-    """Refuse a file of a kind that is known and not read, with the line that converts it."""
+    """Refuse a file of a known kind that is not read, with the line that converts it."""
     if (sentence := CONVERTED.get(path.suffix.lower())) is not None:
         raise Refusal(text(sentence, path=str(path)))
 
 
 def read_pickled(path: Path) -> tuple[Tensor, ...]:
-    """Return the tensors of a file of PyTorch, which is told to read weights and run nothing.
+    """Return the tensors of a file of PyTorch, reading weights only and running no code.
 
     Raises:
-        ValueError: no PyTorch, or no file of weights. OSError: a file that can't be read.
+        ValueError: PyTorch is missing, or it is no file of weights. OSError: it cannot be read.
 
     """
     try:
@@ -81,10 +81,10 @@ def read_pickled(path: Path) -> tuple[Tensor, ...]:
         with ZipFile(path) as archive:
             require_at_most(sum(entry.file_size for entry in archive.infolist()), path)
     except BadZipFile:
-        pass  # as PyTorch wrote until 2020; its size is what it holds
+        pass  # PyTorch's format until 2020; its size is that of its contents
     try:
         held = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # PyTorch promises no kinds of errors
+    except Exception as error:  # PyTorch does not document its errors
         raise Refusal(
             text(
                 "PyTorch reads no weights alone from {path!s} ({error!s}). Save its state_dict.",
@@ -116,7 +116,7 @@ def _loader(value: Any) -> Any:
     def load() -> Array:
         kept = value.detach()
         if str(kept.dtype).rpartition(".")[2] in {"bfloat16", "float8_e4m3fn", "float8_e5m2"}:
-            kept = kept.float()  # types that NumPy lacks; float32 holds each exactly
+            kept = kept.float()  # types that NumPy lacks; float32 represents each exactly
         return np.asarray(kept.numpy())
 
     return load

@@ -1,4 +1,4 @@
-"""Files that are read a block of rows at a time, from the beginning for each pass."""
+"""Files that are read in blocks of rows, from the beginning for each pass."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from normgeo.datasets.files import NUMBERS, first_line, misplaced, no_text
 from normgeo.datasets.numpy_files import Header, opened
 
 Pieces = Callable[[int | None], Iterator[Array]]
-"""Gives the rows of a source from the first one on, in arrays of so many; None: its choice."""
+"""Yields the rows of a source from the first one, in arrays of the given length; None: any."""
 
 CACHED = 2**17
-"""Numbers of a block whose rows nobody counted: 1 MB, which stay in a processor's cache.
+"""Numbers in a block of unspecified length: 1 MB, which fits into a processor's cache.
 
-Of twice as many, every array that is made of a block is new memory from the system, and a pass
-takes half as long again.
-"""
+With twice as many, every temporary array is new memory from the system, and a pass takes half as
+long again."""
 
 
 def suiting(columns: int) -> int:
-    """Return how many rows of so many columns make about `CACHED` numbers, 1 or more.
+    """Return the number of rows, at least 1, that make about `CACHED` numbers.
 
     >>> suiting(64)
     2048
@@ -41,10 +40,10 @@ def suiting(columns: int) -> int:
 
 
 def pieces_of_file(path: Path) -> tuple[Pieces, int | None]:
-    """Return what reads the rows of a file, and their number where its head tells it.
+    """Return a reader of the rows of a file, and their number if its header states it.
 
     Raises:
-        ValueError: another kind of file, or one that holds no such rows. OSError: no such file.
+        ValueError: another kind of file, or one without such rows. OSError: no such file.
 
     """
     suffix = path.suffix.lower()
@@ -88,7 +87,7 @@ def _header(path: Path) -> Header:
 
 
 def _numpy_pieces(path: Path, block: int | None) -> Iterator[Array]:
-    # Read, not mapped: what a pass has been through is given back, and counts against no limit.
+    # Read, not mapped: memory is freed after each block, and counts against no limit.
     head = _header(path)
     N, D = (*head.shape, 1)[:2]
     step = block or suiting(max(1, D))
@@ -105,7 +104,7 @@ def _numpy_pieces(path: Path, block: int | None) -> Iterator[Array]:
 
 
 def _read(file: IO[bytes], head: Header, first: int, count: int, path: Path) -> Array:
-    """Read numbers from the first of them on, counted in the file's own order."""
+    """Read numbers from number `first` on, in the order of the file."""
     file.seek(head.offset + first * head.dtype.itemsize)
     found = file.read(count * head.dtype.itemsize)
     if len(found) < count * head.dtype.itemsize:
@@ -131,7 +130,7 @@ def _text_pieces(path: Path, block: int | None) -> Iterator[Array]:
                     raise Refusal(misplaced(path, heading) or no_text(path, table.dtypes.iloc[-1]))
                 yield np.ascontiguousarray(table.to_numpy(np.float64))
     except pandas.errors.EmptyDataError:
-        return  # no rows, which is for who reads them to say
+        return  # the caller reports a file without rows
     except (UnicodeDecodeError, csv.Error) as error:
         raise Refusal(no_text(path, error)) from error
     except pandas.errors.ParserError as error:
@@ -145,7 +144,7 @@ def _parquet(path: Path) -> tuple[Pieces, int | None]:
 
 @contextmanager
 def _parquet_file(path: Path) -> Iterator[Any]:
-    """A file that is open; what is damaged in it, where it is read, is told with its name."""
+    """Open a file; errors while reading it name the file."""
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
@@ -154,7 +153,7 @@ def _parquet_file(path: Path) -> Iterator[Any]:
             yield file
     except (ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # of the disk, as of a file that is not there
+            raise  # errors of the disk, like a missing file
         raise Refusal(
             text(
                 "{path!s} is no whole Parquet file ({error!s}).",

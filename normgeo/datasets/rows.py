@@ -1,4 +1,4 @@
-"""Cases that come in blocks of rows, as often as they are asked for: data larger than memory."""
+"""Cases in blocks of rows, read again for each pass: data larger than memory."""
 
 from __future__ import annotations
 
@@ -34,19 +34,20 @@ KINDS = ("float32", "float64")
 @final
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of X (N, D), or of y, in blocks; functions of this library take it for an X.
+    """The rows of X (N, D), or of y, in blocks; functions of this library accept it as X.
 
-    Memory holds a block at a time, whatever N. Each pass over the rows asks for all of them again,
-    so what gives them must be able to begin again.
+    Memory holds one block at a time, for any N. Each pass reads all rows again, so the source must
+    be able to restart.
 
     Attributes:
-        pieces: called for each pass with `block`, a wish; gives arrays (n, D) of any n.
-        block: rows of a block; where None, as many as suit a processor's cache.
-        dtype: float32 or float64, what all is computed in; where None, as if X were in memory.
-        count: N, where that is known beforehand.
-        progress: told (rows done, rows) after each block of each pass, or at its end on a cluster.
-        chunks: where they are, of a Dask array; None where they are read here.
-        start: the number of the first row, of a part of others.
+        pieces: called for each pass with `block` as a wish; yields arrays (n, D) of any n.
+        block: rows of a block; None for as many as fit into a processor's cache.
+        dtype: float32 or float64, for all computations; None for the type used if X were in memory.
+        count: N, if known beforehand.
+        progress: called with (rows done, rows) after each block of each pass, or at its end on a
+            cluster.
+        chunks: of a Dask array; None if the rows are read here.
+        start: the number of the first row, if the rows are a part of others.
 
     """
 
@@ -67,19 +68,19 @@ class Rows:
         dtype: DTypeLike | None = None,
         progress: Report | Progress | None = None,
     ) -> Rows:
-        """Return rows from a file, arrays, a Dask array, or a function that gives them.
+        """Return rows from a file, arrays, a Dask array, or a function that yields them.
 
         Args:
             source: the path of an .npy, .csv or .parquet file; an array, memory-mapped or with
                 slices as one; a Dask array; a sequence of arrays (n, D); or a function without
-                arguments that returns an iterator of such arrays, the same ones each time. One
-                axis is a column.
-            block: rows of a block, 1 or more. dtype: float32 or float64, as the attribute.
-            progress: told (rows done, rows); a stop ends what reads them, which then has nothing
-                to keep and raises `Stop`.
+                arguments that returns an iterator of such arrays, the same ones each time. One axis
+                is a column.
+            block: rows of a block, 1 or more. dtype: float32 or float64, like the attribute.
+            progress: called with (rows done, rows); a stop ends the reading, which has no partial
+                result and raises `Stop`.
 
         Raises:
-            ValueError: no such source, or bad arguments. OSError: a file that can't be read.
+            ValueError: no such source, or bad arguments. OSError: a file cannot be read.
 
         >>> rows = Rows.of([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], block=2)
         >>> [len(block) for block in rows.blocks()]
@@ -97,10 +98,11 @@ class Rows:
         """Yield all rows once, in blocks (n, D) of floats.
 
         Args:
-            sizes: of the blocks, where others prescribe them.
+            sizes: of the blocks, if prescribed.
 
         Raises:
-            ValueError: pieces that are no matrices of numbers, or have unequally many columns.
+            ValueError: pieces that are not matrices of numbers, or have different numbers of
+                columns.
             Stop: the progress was stopped.
 
         """
@@ -121,14 +123,14 @@ class Rows:
         *given: Any,
         beside: Sequence[Rows] = (),
     ) -> T:
-        """Return what a step makes of all rows, in one pass: here, or on a cluster where they are.
+        """Return the result of a step over all rows in one pass, here or on the rows' cluster.
 
         Args:
-            step: called with these rows, those beside them, and what is given; with a part of
-                them on a cluster. What it needs it must bring along.
-            merge: makes of the answers for some rows and for those that follow that for both.
-            given: what passes have in common; each worker of a cluster gets it once.
-            beside: other rows of the same cases, in the same chunks where these have chunks.
+            step: called with these rows, those beside them, and `given`; on a cluster, with a part
+                of the rows. It must be self-contained.
+            merge: merges the results of some rows and of those that follow.
+            given: common to all passes; each worker of a cluster receives it once.
+            beside: other rows of the same cases, in the same chunks if these have chunks.
 
         Raises:
             Stop: the progress was stopped.
@@ -153,7 +155,7 @@ class Rows:
         return found
 
     def scaled(self, delta: float) -> Rows:
-        """Return the rows δX, made when they are asked for."""
+        """Return the rows δX, computed while reading."""
         delta = real_number("delta", delta)
         return replace(
             self,
@@ -162,10 +164,10 @@ class Rows:
         )
 
     def cut_as(self, other: Rows) -> Rows:
-        """Return the same rows in chunks as others are, where those have chunks.
+        """Return the same rows in the chunks of others, if those have chunks.
 
         Raises:
-            ValueError: they are read here, which no cluster can do.
+            ValueError: the rows are read here, which a cluster cannot do.
 
         """
         if other.chunks is None:
@@ -208,10 +210,10 @@ class Rows:
             if len(rows):
                 yield rows
 
-    if not TYPE_CHECKING:  # a type checker would take it for an array
+    if not TYPE_CHECKING:  # or type checkers take it for an array
 
         def __array__(self, *_: Any, **__: Any) -> Array:
-            """Refuse to be one array.
+            """Refuse a conversion to one array.
 
             Raises:
                 Refusal: always.
@@ -227,7 +229,7 @@ class Rows:
 
 
 def as_rows(X: Any) -> Any:
-    """Return the rows of a Dask array; anything else as it is."""
+    """Return the rows of a Dask array; anything else unchanged."""
     return Rows.of(X) if is_dask(X) else X
 
 
@@ -244,7 +246,7 @@ def _computed_in(dtype: DTypeLike) -> np.dtype[Any]:
 
 
 def _pieces(source: Any) -> tuple[Pieces, int | None]:
-    """Return what gives the pieces of a source, and the number of rows where it is known."""
+    """Return a function that yields the pieces of a source, and the number of rows if known."""
     if isinstance(source, str | Path):
         return pieces_of_file(file_path("source", source))
     if hasattr(source, "__getitem__") and np.ndim(getattr(source, "shape", 0)) and source.shape:
@@ -296,7 +298,7 @@ def _numbers_of(piece: Any) -> Array:
 
 
 def _floats(kind: np.dtype[Any]) -> np.dtype[Any]:
-    """The type of floats that numbers are computed in."""
+    """The floating-point type in which numbers of a type are computed."""
     return kind if kind.kind == "f" and kind.itemsize <= 8 else np.dtype(np.float64)
 
 
@@ -309,7 +311,7 @@ def _slices(source: Any, block: int | None) -> Iterator[Array]:
 def _regrouped(
     pieces: Iterator[Array], block: int | None, sizes: Iterable[int] | None
 ) -> Iterator[Array]:
-    """Cut and join matrices so that they have these numbers of rows, the last one what is left."""
+    """Split and join matrices to the given numbers of rows; the last one has the remaining rows."""
     wanted, held, left = None if sizes is None else iter(sizes), list[Array](), 0
     for piece in pieces:
         if wanted is None:

@@ -1,7 +1,7 @@
 """Tensors of .safetensors files: checked by the library of that name, then memory-mapped.
 
-The library reads no bfloat16 or float8 into NumPy, so numbers are taken from where the header,
-once it has been checked, says they are.
+The library does not read bfloat16 or float8 into NumPy, so numbers are read from the offsets in the
+header after the library has checked it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from normgeo.datasets.numpy_files import require_at_most
 from normgeo.datasets.tensor import Tensor
 
 LONGEST_HEADER: Final = 10 * 10**6
-"""Bytes; reading it takes some ten times as much memory. Large models have a tenth of it."""
+"""Bytes; reading it takes about ten times as much memory. Large models use a tenth of it."""
 
 _PLAIN = {
     "BOOL": "?",
@@ -40,15 +40,15 @@ _PLAIN = {
     "F64": "<f8",
 }
 _STORED = {**_PLAIN, "BF16": "<u2", "F8_E5M2": "u1", "F8_E4M3": "u1"}
-"""How the numbers of each type that is read stand in the file."""
+"""The NumPy type of the numbers in the file, for each type that is read."""
 
 
 def read_safetensors(path: Path) -> tuple[Tensor, ...]:
-    """Return the tensors of a file by its header; their numbers stay in the file.
+    """Return the tensors of a file from its header; their numbers stay in the file.
 
     Raises:
-        ValueError: no such file format, one that is cut short, or two tensors of one name.
-        OSError: a file that can't be read.
+        ValueError: another file format, a truncated file, or two tensors with one name.
+        OSError: the file cannot be read.
 
     """
     from safetensors import SafetensorError, safe_open
@@ -122,7 +122,7 @@ def _loader(path: Path, name: str, about: dict[str, Any], start: int) -> Callabl
             )
         stored = np.dtype(_STORED[kind])
         count = prod(shape)
-        # Of a type that NumPy lacks, what is made of it is larger.
+        # Types that NumPy lacks become float32, which is larger.
         require_at_most(count * max(stored.itemsize, 4 * (kind not in _PLAIN)), path)
         with path.open("rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -133,7 +133,7 @@ def _loader(path: Path, name: str, about: dict[str, Any], start: int) -> Callabl
 
 
 def _widened(kind: str, values: Array) -> Array:
-    """Numbers of a type that NumPy lacks as float32, which holds each of them exactly."""
+    """Convert a type that NumPy lacks to float32, which represents each number exactly."""
     if kind == "BF16":
         bits: Array = values.astype(np.uint32) << 16
         return np.asarray(bits.view(np.float32))

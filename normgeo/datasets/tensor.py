@@ -1,4 +1,4 @@
-"""A named array in a file: what its header says, and its numbers once they are asked for."""
+"""A named array in a file: its header, and its numbers on demand."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 
 MOST_AXES: Final = 64
-"""Of an array of NumPy."""
+"""Limit of NumPy."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Tensor:
-    """An array of a file, known by its header; nothing of it is in memory.
+    """An array of a file, known by its header; none of it is in memory.
 
     Attributes:
-        name: in the file, or that of the file where it holds one array. shape: of the array.
+        name: in the file, or the file's name if it contains one array. shape: of the array.
         kind: the type of its numbers, as the file calls it. file: the name of the file.
-        load: reads the numbers as they are.
+        load: reads the numbers unchanged.
 
     """
 
@@ -38,7 +38,7 @@ class Tensor:
         """Return the numbers, finite floats of the type of the file, or float64 for integers.
 
         Raises:
-            ValueError: none of them, another type, or numbers that are not finite.
+            ValueError: no numbers, another type, or numbers that are not finite.
 
         """
         if 0 in self.shape:

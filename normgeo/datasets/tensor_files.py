@@ -19,7 +19,7 @@ from normgeo.datasets.tensor import Tensor
 SUFFIXES = (".safetensors", *OF_ARRAYS)
 
 MOST_TENSORS = 20_000
-"""Of all files together; the largest models have a tenth of it."""
+"""Limit for all files together; the largest models have a tenth of it."""
 
 
 File = str | PathLike[str]
@@ -27,18 +27,19 @@ Files = File | list[File] | tuple[File, ...]
 
 
 def list_tensors(files: Files, tell: Tell = str) -> tuple[Tensor, ...]:
-    """Return the tensors of files by their headers, in the order of the files.
+    """Return the tensors of files from their headers, in the order of the files.
 
-    A folder of a model, or the index of its shards, stands for its files, and config.json is passed
-    over. Nothing is unpickled: PyTorch reads the weights of .pt, .pth, .bin and .ckpt where it is
-    installed. These and a .csv have no header, and are read.
+    The folder of a model, or the index of its shards, stands for its files without config.json.
+    Nothing is unpickled: PyTorch, if installed, reads the weights of .pt, .pth, .bin and .ckpt.
+    These and a .csv have no header, and are read.
 
     Args:
-        files: one path, or several. tell: takes a sentence about what was left out of a .csv.
+        files: one path, or several. tell: called with a sentence about a heading left out of a
+            .csv.
 
     Raises:
-        ValueError: a file that is not what its name says, two tensors of one name, too many.
-        OSError: a file that can't be read.
+        ValueError: contents that do not match a file's name, two tensors with one name, too many.
+        OSError: a file cannot be read.
 
     """
     found: list[Tensor] = []

@@ -1,4 +1,4 @@
-"""Adam and AdamW, whose steps are as long at any norm: the scale of the gradient is divided out."""
+"""Adam and AdamW: they divide by the scale of the gradient, so the length of a step ignores ‖w‖."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from normgeo.dynamics.scale_free import ScaleFree
 
 @dataclass(frozen=True)
 class AdaptiveMoments(ScaleFree):
-    """θ ← θ − η M̂/(√V̂ + ε), M and V averages of G and G², M̂ and V̂ without their start at 0.
+    """θ ← θ − η M̂/(√V̂ + ε), with averages M of G and V of G², corrected for their start at 0.
 
     Source: Kingma and Ba, Adam, 2015, algorithm 1.
 
     Attributes:
-        beta1, beta2: of the averages M and V. eps: ε > 0.
+        beta1, beta2: decay rates of M and V. eps: ε > 0.
 
     Raises:
         ValueError: a β outside [0, 1), or ε that is not above 0.
@@ -57,7 +57,7 @@ class AdaptiveMoments(ScaleFree):
         M, V, weights = memory
         apart, within = (decays, 0.0) if self.decoupled else (0.0, decays)
         G = gradient + within * theta
-        weights = weights * (self.beta1, self.beta2)  # of the start at 0 in M and V
+        weights = weights * (self.beta1, self.beta2)  # correction for the start of M and V at 0
         M = M + (1 - self.beta1) * (G - M)
         V = V + (1 - self.beta2) * (G * G - V)
         if not np.isfinite(V).all():
@@ -80,9 +80,9 @@ class AdaptiveMoments(ScaleFree):
 @final
 @dataclass(frozen=True)
 class Adam(AdaptiveMoments):
-    """Adam; a weight decay is part of the gradient, G + λθ.
+    """Adam with the weight decay as part of the gradient, G + λθ.
 
-    Where V̂ stands still at D², Adam is the heavy ball with the rate η(1 − β₁)/D, and
+    If V̂ is constant at D², Adam is the heavy ball with the rate η(1 − β₁)/D, and
     D² = (‖G‖² + λ²‖w‖²)/(KD).
     """
 
@@ -103,14 +103,14 @@ class Adam(AdaptiveMoments):
         self, rate: float, decay: float, norms: Array, gradient_norms: Array, size: int
     ) -> Array:
         denominator = np.hypot(gradient_norms, decay * norms) / size**0.5
-        own = rate * (1 - self.beta1) / denominator  # the rate of the heavy ball
+        own = rate * (1 - self.beta1) / denominator  # rate of the heavy ball
         return angles_of_heavy_ball(self.beta1, own * decay, own * (gradient_norms / norms))
 
     def equilibrium(
         self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
     ) -> Equilibrium:
         root, z = self._balance(rate, decay, sphere_gradient, size)
-        # Root by root, as λ and x may be too small for a square.
+        # Take roots one by one: λ and x may be too small to square.
         norm = np.sqrt(root) * np.exp(z / 4) / np.sqrt(decay)
         return Equilibrium(norm, 2 * np.arctan(np.sqrt(self._kappa) * np.exp(z / 2)))
 
@@ -144,11 +144,11 @@ class Adam(AdaptiveMoments):
     def _balance(
         self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
     ) -> tuple[Array, Array]:
-        """√Γ, kept above 0, and z = ln x, x = (λ‖w‖/‖G‖)², at the equilibrium.
+        """Return √Γ, kept above 0, and z = ln x, x = (λ‖w‖/‖G‖)², at the equilibrium.
 
             x^¾ √(1 + x)/(1 + κx) = η√(λKD)/(2√√Γ)
 
-        The logarithm of the left side rises in z by ¼ to 5/4.
+        The logarithm of the left side increases in z with a slope between ¼ and 5/4.
         """
         root = np.maximum(sphere_gradient, np.finfo(float).tiny)
         if np.isnan(root).all():
@@ -165,7 +165,7 @@ class Adam(AdaptiveMoments):
 @final
 @dataclass(frozen=True)
 class AdamW(AdaptiveMoments):
-    """Adam with a weight decay apart from it, θ ← (1 − ηλ)θ − η M̂/(√V̂ + ε).
+    """Adam with decoupled weight decay, θ ← (1 − ηλ)θ − η M̂/(√V̂ + ε).
 
     Source: Loshchilov and Hutter, Decoupled Weight Decay Regularization, 2019.
     """
@@ -197,7 +197,7 @@ class AdamW(AdaptiveMoments):
         return size * (1 - self.beta1) / (1 + self.beta1)
 
     def _memory(self, lost: Array) -> Array:
-        """τ = β/(1 − νβ): steps k apart correlate by β^k, and 1 − νβ = 1 − β + ηλβ."""
+        """τ = β/(1 − νβ): steps k apart have correlation β^k, and 1 − νβ = 1 − β + ηλβ."""
         return np.asarray(self.beta1 / (1 - self.beta1 + lost * self.beta1))
 
     def forgotten(
@@ -226,4 +226,4 @@ class AdamW(AdaptiveMoments):
         )
 
 
-_NEWTON = 30  # steps: few are needed from anywhere
+_NEWTON = 30  # steps; a few suffice from any start

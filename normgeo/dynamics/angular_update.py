@@ -1,11 +1,11 @@
-"""One function at several weight norms: what a gradient step of the same size then turns.
+"""One function at several weight norms: the angle of the same gradient step at each.
 
-Scaling a homogeneous block to w̃ ↦ k w̃ leaves z alone, so the loss stays, its gradient shrinks by
-1/k, the radius grows by k, and a gradient step turns the block by
+Scaling a homogeneous block to w̃ ↦ k w̃ does not change z, so the loss is the same, its gradient
+shrinks by 1/k, the radius grows by k, and a gradient step turns the block by
 
     tan θ(k) = η‖G‖/(k²‖w̃‖) = tan θ(1)/k².
 
-Source: section 5.2.2 of the paper, which speaks of a factor of ½ where ‖w‖ doubles.
+Source: section 5.2.2 of the paper, which states a factor of ½ when ‖w‖ doubles.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from normgeo.normalizers.blocks import angles_turned, cosines, lengths
 @final
 @dataclass(frozen=True, eq=False)
 class AngularUpdate:
-    """What is measured of one block at one norm.
+    """Measurements of one block at one norm.
 
     Attributes:
         norm: ‖w̃‖. loss: −mean log-likelihood, nats per case. gradient_norm: ‖G‖, G = ∂L/∂w̃.
-        angle: turned by one gradient step, radians.
+        angle: of one gradient step, radians.
         radial: w̃·G/(‖w̃‖‖G‖), 0 in theory.
         fisher_length: ds = √(½ dwᵀ F dw) of dw = the unit vector along G at the model's own norm,
             nats^½: the same dw at every norm.
@@ -50,11 +50,11 @@ class AngularUpdate:
 @final
 @dataclass(frozen=True, eq=False)
 class AngularUpdates:
-    """The turn of one block by one gradient step, against the norm of the block.
+    """The angular update of one block by one gradient step, at several norms of the block.
 
     Attributes:
         neurons: of the block, (K,). rate: η.
-        here: what is measured at the model's own norm; the predictions pass through it.
+        here: measurements at the model's own norm, through which the predictions pass.
         norms, loss, gradient_norms, angles, radial, fisher_lengths: as in `AngularUpdate`,
             measured, (M,).
 
@@ -72,7 +72,7 @@ class AngularUpdates:
 
     @property
     def factors(self) -> Array:
-        """k, the norms over the model's own, (M,)."""
+        """k, the norms divided by the model's own, (M,)."""
         factors: Array = self.norms / self.here.norm
         return factors
 
@@ -95,23 +95,23 @@ class AngularUpdates:
 
     @property
     def predicted_angles(self) -> Array:
-        """The angle in (0, π) of tan θ = tan θ(1)/k², radians, (M,): slope −2 on logarithmic axes.
+        """The angle in (0, π) with tan θ = tan θ(1)/k², radians, (M,): slope −2 on log axes.
 
-        Where ε or rounding lets the first step turn by more than a right angle, so do these.
+        If ε or rounding makes the first angle larger than a right angle, the predictions are too.
         """
         return self._turned(self.factors, self.factors)
 
     @property
     def halved_angles(self) -> Array:
-        """That of tan θ = tan θ(1)/k, radians, (M,): slope −1, if a doubled norm halved the turn.
+        """The angle with tan θ = tan θ(1)/k, radians, (M,): slope −1, for halving.
 
-        That is the factor "½" of section 5.2.2 read as a statement on the turn, which the paper
-        does not say. It is right for the gradient, for ds and for the turn by a fixed dw.
+        This reads the factor "½" of section 5.2.2 as a statement on the angle, which the paper does
+        not make. It is right for the gradient, for ds and for the angle of a fixed dw.
         """
         return self._turned(self.factors)
 
     def _turned(self, *divisors: Array) -> Array:
-        """One after the other: their product may be no float where the angle is one."""
+        """Divide by one after the other: their product may overflow when the angle does not."""
         across = np.full(len(self.norms), np.sin(self.here.angle))
         with np.errstate(over="ignore"):
             for divisor in divisors:
@@ -130,21 +130,21 @@ def angular_updates(
     block: int = 0,
     homogeneous: bool = True,
 ) -> AngularUpdates:
-    """Measure one gradient step at several norms of one block, the rest held.
+    """Measure one gradient step at several norms of one block, all else fixed.
 
-    The step is measured before it is rounded into the weights, so the law shows at any norm.
-    With ε > 0 the function itself changes once σ² comes near ε, and the measured values leave
+    The step is measured before it is added to the weights and rounded, so the law is visible at any
+    norm. With ε > 0 the function itself changes when σ² is near ε, and measured values deviate from
     the predicted ones.
 
     Args:
         model: the function. X: (N, D). y: as the family takes.
-        norms: ‖w̃‖ to measure at, (M,), above 0. rate: η > 0.
-        block: which of the homogeneous blocks.
-        homogeneous: False takes each neuron by itself where there is no homogeneous block; what is
-            predicted does not hold there.
+        norms: values of ‖w̃‖, (M,), above 0. rate: η > 0.
+        block: its number among the homogeneous blocks.
+        homogeneous: False measures single neurons if there is no homogeneous block; the predictions
+            do not hold for these.
 
     Raises:
-        ValueError: a norm or rate that is not above 0, no such block, or an undefined z.
+        ValueError: a norm or rate not above 0, no such block, or an undefined z.
 
     >>> from normgeo import NORMALIZERS
     >>> model = NormalizedGLM(NORMALIZERS["weight"], "gaussian", [[3.0, 4.0]])

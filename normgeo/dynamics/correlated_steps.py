@@ -1,4 +1,4 @@
-"""Steps w ← rw − p whose p are correlated: the norm they balance at, and the angle of one."""
+"""Correlated steps p in w ← rw − p: the norm at equilibrium, and the angle of one step."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from normgeo.normalizers.blocks import angle_of_decay
 def balance_of_steps(
     rate: Array | float, decay: float, square: float, memory: Array, shape: tuple[int, ...]
 ) -> Equilibrium:
-    """The equilibrium of w ← νw − ηp, ν = 1 − ηλ, for a stationary p that is unrelated to w.
+    """The equilibrium of w ← νw − ηp, ν = 1 − ηλ, for a stationary p that does not depend on w.
 
         ‖w‖² = η² E‖p‖² (1 + 2ντ)/(1 − ν²),    1 − cos(angle) = ηλ (1 − ηλτ)/(1 + 2ντ)
 
-    w is the sum of ν^k p over the steps before, so that its square and its product with the next w
-    are sums of the products of steps.
+    w is the sum of ν^k p over the previous steps, so its square and its product with the next w are
+    sums of products of steps.
 
     Args:
         rate: η. decay: λ. square: E‖p‖². shape: of the result.
-        memory: τ = Σ ν^(k−1) r_k over k ≥ 1, with r_k the correlation of steps k apart, of any
-            shape that goes with η.
+        memory: τ = Σ ν^(k−1) r_k over k ≥ 1, with r_k the correlation of steps k apart; its shape
+            broadcasts with η.
 
     """
     lost = np.broadcast_to(rate * decay, shape)
     summed = 1 + 2 * (1 - lost) * memory
-    # Root by root: η/λ may be too small or too large for a float.
+    # Take roots one by one: η/λ may be too small or too large for a float.
     norm = np.sqrt(rate) / np.sqrt(decay) * np.sqrt(square * summed / (2 - lost))
     return Equilibrium(norm, angle_of_decay(lost * (1 - lost * memory) / summed))
 
@@ -37,8 +37,8 @@ def angles_of_steps(kept: Array, memory: Array, lengths: Array) -> Array:
 
         E w·p = −τ E‖p‖²,    tan(angle) = √(U² − τ²U⁴)/(r + τU²),    U = ‖p‖/‖w‖
 
-    w holds the steps before, so that p goes on outward. Where τU would be 1 or more, w cannot
-    have taken such steps for as long as they are remembered: it is the first one, τ = 0.
+    w is a sum of previous steps, so p continues outward. If τU is 1 or more, w cannot have taken
+    such steps for as long as they are remembered; then τ = 0, as in a first step.
 
     Args:
         kept: r. memory: τ = Σ r^(k−1) r_k over k ≥ 1, with r_k the correlation of p k steps apart.

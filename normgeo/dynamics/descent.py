@@ -1,12 +1,12 @@
-"""Training of a normalized GLM: what the weights do, and what theory says they do.
+"""Training of a normalized GLM: the path of the weights, measured and predicted.
 
-A homogeneous block w of weights may be scaled without changing z, so the gradient G of the loss
-is orthogonal to it, and gradient descent with step η obeys
+Scaling a homogeneous block w of weights does not change z, so the gradient G of the loss is
+orthogonal to w, and gradient descent with step η obeys
 
     ‖w_{t+1}‖² = ‖w_t‖² + η²‖G_t‖²,    tan(angle per step) = η‖G_t‖/‖w_t‖,
 
 which on the unit sphere is descent with the effective learning rate η/‖w‖² (w centered: w̃).
-Both hold at ε = 0, and for ε > 0 as far as ε ≪ σ². Other optimizers have laws of their own.
+Both hold at ε = 0, and approximately for ε ≪ σ². Other optimizers have laws of their own.
 Source: section 5.2 of the paper, and van Laarhoven 2017.
 """
 
@@ -59,22 +59,22 @@ def descend(
 
         minimize L(θ) = −mean log P(y|x)
 
-    A run that leaves the range of floating point, or meets a z that is undefined, ends there and
-    keeps what it has (`Trajectory.diverged`).
+    A run ends early, and keeps its steps, if a number overflows or z is undefined
+    (`Trajectory.diverged`).
 
     Args:
-        model: the start. X: (N, D). y: as the family takes.
+        model: the start. X: (N, D). y: as the family takes it.
         optimizer: one of OPTIMIZERS, or its key.
         steps: T ≥ 1. rate: η > 0 of the weights, a number or a schedule.
-        affine_rate: that of g and b, 0 to hold them; `rate` where None.
+        affine_rate: the rate of g and b, 0 to fix them; None for `rate`.
         decay: λ ≥ 0, the weight decay of W; g and b have none.
-        batch_size: m, from 1 to N, for mini-batches with batch statistics of their own, in a new
-            order for each epoch; the last of an epoch has what is left over, and a single case
-            without a z is left out. None for all cases at once.
+        batch_size: m, from 1 to N, the size of mini-batches, each with its own batch statistics, in
+            a new order every epoch. The last batch of an epoch has the remaining cases; a single
+            case without a z is left out. None for all cases at once.
         seed: of the mini-batches.
-        block: the one to measure; None for all of them.
-        checkpoint_bytes: of all θ that are kept on the way, besides the first and the last.
-        progress: told (step, steps) from step 0 on; a stop ends the run with what it has.
+        block: number of the block to measure; None for all of them.
+        checkpoint_bytes: limit on the θ kept during the run, besides the first and the last.
+        progress: called with (step, steps) from step 0 on; a stop ends the run early.
 
     Raises:
         ValueError: bad arguments, or a start with undefined z or a homogeneous block of zeros.
@@ -148,7 +148,7 @@ def descend(
 
 
 class _Point(NamedTuple):
-    """Where a run is: θ, what its optimizer remembers, and the objective there."""
+    """A point of a run: θ, the optimizer's memory, and the objective there."""
 
     theta: Array
     memory: Memory
@@ -163,7 +163,7 @@ def _walk(
     rates: Iterator[Array],
     decays: Array,
 ) -> Iterator[tuple[_Point, Array]]:
-    """Take one step after the other, as long as there are rates; see `_advance`."""
+    """Take steps as long as there are rates; see `_advance`."""
     for eta in rates:
         point, turn = _advance(next(batches), blocks, rule, point, eta, decays)
         yield point, turn
@@ -177,9 +177,9 @@ def _advance(
     rates: Array,
     decays: Array,
 ) -> tuple[_Point, Array]:
-    """Take one step, to a point on the next batch; also return what is measured of it, (5, B).
+    """Take one step, to a point on the next batch; also return its measurements, (5, B).
 
-    That is ‖w̃‖ before the step, ‖G‖, ‖Δw̃‖, the angle turned and the radial cosine.
+    These are ‖w̃‖ before the step, ‖G‖, ‖Δw̃‖, the angle of the step and the radial cosine.
 
     Raises:
         ValueError: the step overflows, or z is undefined after it.
@@ -190,7 +190,7 @@ def _advance(
         gradient = point.at.gradient()
         step, memory = rule.update(point.memory, point.theta, gradient, rates, decays)
         theta = point.theta + step
-        # Blocks of the change, not the change of blocks: neighboring floats subtract exactly.
+        # Subtract before projecting: the difference of neighboring floats is exact.
         of_weights = [split(part)[0] for part in (point.theta, gradient, theta - point.theta)]
         vectors = blocks.vectors(np.stack(of_weights))
         w, G, change = vectors
@@ -208,7 +208,7 @@ def _advance(
 def _batches(
     objective: Objective, size: int | None, seed: int
 ) -> tuple[Iterator[Objective], tuple[str, ...]]:
-    """Return the objective of each step's own batch, without end, and notes on the batches."""
+    """Return the objective on each step's batch, without end, and notes on the batches."""
     seed_number(seed)
     if size is None:
         return repeat(objective), ()

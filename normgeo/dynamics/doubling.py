@@ -1,7 +1,7 @@
-"""What doubling a homogeneous block of weights does: which quantities stay, halve or quarter.
+"""Doubling a homogeneous block of weights: which quantities stay, halve or quarter.
 
 The output stays. A derivative in the block's weights takes a factor of ½: the gradient once, the
-Fisher information once for each of its two indices in the block. A turn by a given change takes
+Fisher information once for each of its two indices in the block. The angle of a given change takes
 another ½ for the longer radius. Along the block itself there is no curvature, before or after.
 Source: section 5.2.2 of the paper, whose single "½" is one row of this table.
 """
@@ -23,9 +23,9 @@ from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
 from normgeo.normalizers.blocks import angles_turned, lengths
 
-DIRECTIONS = 8  # of each kind of parameter, in which F is measured
-SMALL_TURN = 1e-8  # radians: an angle is its tangent, to rounding
-ZERO = 1e-10  # of what a quantity could be, given the sizes of w̃, g and Cov
+DIRECTIONS = 8  # of each kind of parameter, to measure F
+SMALL_TURN = 1e-8  # radians: so small that tan(angle) = angle, up to rounding
+ZERO = 1e-10  # of a quantity's possible size, given w̃, g and Cov
 
 GRADIENT, GRADIENT_TURN = text("gradient of the loss"), text("turn by one gradient step")
 BETWEEN = text("F between a doubled and another w")
@@ -53,10 +53,10 @@ class DoublingRow:
     """One quantity q before and q' after a block of weights doubles.
 
     Attributes:
-        quantity: a key of FACTORS. predicted: its factor; 0 where q is 0 before and after.
-        measured: the factor that fits best, Σqq'/Σq², or None for a `reason`. Where 0 is
-            predicted, q itself, the larger of both, over its mean in directions across.
-        spread: ‖q' − factor · q‖/‖q'‖, how far the entries are from sharing one factor.
+        quantity: a key of FACTORS. predicted: its factor; 0 if q is 0 before and after.
+        measured: the factor that fits best, Σqq'/Σq², or None if there is a `reason`. If 0 is
+            predicted, the larger of q and q', divided by the mean of q in orthogonal directions.
+        spread: ‖q' − factor · q‖/‖q'‖, the deviation of the entries from one common factor.
         before, after: ‖q‖ and ‖q'‖ over all measured entries.
         reason: why there is no factor, or "".
 
@@ -74,13 +74,13 @@ class DoublingRow:
 def doubling_table(
     model: NormalizedGLM, X: ArrayLike, y: ArrayLike, block: int = 0
 ) -> tuple[DoublingRow, ...]:
-    """Double one homogeneous block of weights, all else held; measure every factor of FACTORS.
+    """Double one homogeneous block of weights, all else fixed; measure every factor of FACTORS.
 
-    Parts of F are measured as bilinear forms uᵀFv of 8 random unit vectors of each kind, drawn
-    with a fixed seed, and the turns at 1e-8 radians. With ε > 0 the factors hold for ε ≪ σ².
+    Parts of F are measured as bilinear forms uᵀFv of 8 random unit vectors of each kind, drawn with
+    a fixed seed, and angles at 1e-8 radians. With ε > 0 the factors hold for ε ≪ σ².
 
     Args:
-        model: before doubling. X: (N, D). y: as the family takes. block: its number.
+        model: before doubling. X: (N, D). y: as the family takes it. block: its number.
 
     Raises:
         ValueError: there is no such block, z is undefined, or the gradient is too short for a step.
@@ -121,7 +121,7 @@ def doubling_table(
 
 
 def _directions(objective: BlockObjective) -> int:
-    """How many dimensions the centered weights of the block have."""
+    """Return the dimension of the block's centered weights."""
     center = objective.blocks.normalizer.centering
     features: int = objective.objective.X.shape[1] - center.feature_dimensions_lost
     return (len(objective.neurons) - center.neuron_dimensions_lost) * features
@@ -134,9 +134,9 @@ class _Changes:
 
     Attributes:
         block: 8 unit vectors of the block's centered weights, (8, K·D).
-        theta: 8 unit vectors of each kind as columns: the same, other weights (zeros where there
-            are none), b and g, (P, 32).
-        rate: of a gradient step that turns the block by SMALL_TURN; 0 where the gradient is 0.
+        theta: 8 unit vectors of each kind as columns: the same, other weights (zeros if there are
+            none), b and g, (P, 32).
+        rate: of a gradient step with the angle SMALL_TURN; 0 if the gradient is 0.
 
     """
 
@@ -152,10 +152,10 @@ class _Changes:
         block /= lengths(block)[:, None]
         kinds = [np.stack([objective.embed(dw) for dw in block])]
         others = np.delete(layout.weights.reshape(drawn.shape[1:]), objective.neurons, axis=0)
-        for places in (others.reshape(-1), layout.biases, layout.gains):
+        for indices in (others.reshape(-1), layout.biases, layout.gains):
             kind = np.zeros((DIRECTIONS, layout.size))
-            kind[:, places] = rng.standard_normal((DIRECTIONS, len(places)))
-            kinds.append(kind / (lengths(kind)[:, None] if len(places) else 1.0))
+            kind[:, indices] = rng.standard_normal((DIRECTIONS, len(indices)))
+            kinds.append(kind / (lengths(kind)[:, None] if len(indices) else 1.0))
         steepest = lengths(objective.at(objective.own).gradient)
         with np.errstate(over="ignore"):
             rate = SMALL_TURN * objective.own_norm / steepest if steepest else 0.0
@@ -199,12 +199,12 @@ def _measure(objective: BlockObjective, changes: _Changes, w: Array) -> dict[str
 
 
 def _scales(objective: BlockObjective, changes: _Changes) -> dict[str, float]:
-    """Return how large those quantities could be that may vanish: what is far below is rounding."""
+    """Return the possible size of each quantity that may vanish; far below, it is rounding."""
     model = objective.objective.model
     F = fisher(model, objective.objective.X)
     sizes = np.sqrt(np.diagonal(F.restrict(changes.theta)).reshape(4, -1).mean(axis=1))
     _, other, b, g = (float(size) for size in sizes)
-    # A change dw of the block's own size would change its g z as a whole, as dg = g does.
+    # A change dw as large as the block would change g z by its own size, as dg = g does.
     gains = model.pack()[model.layout.gains][objective.neurons]
     w = g * float(np.sqrt(np.mean(gains**2))) / objective.own_norm
     return {

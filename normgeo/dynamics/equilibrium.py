@@ -1,7 +1,7 @@
-"""Where growth and decay of a weight vector balance: what a run settles at, and a simulation.
+"""The equilibrium of growth and weight decay: where a run settles, and a simulation.
 
-The gradient of the simulation at w is orthogonal to it, in a direction of its own at every step,
-and of one length √Γ on the unit sphere: G = (√Γ/‖w‖) u, u·w = 0, ‖u‖ = 1.
+In the simulation the gradient at w is orthogonal to w, in a new direction at every step, with
+constant length √Γ on the unit sphere: G = (√Γ/‖w‖) u, u·w = 0, ‖u‖ = 1.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from normgeo.normalizers.blocks import angles_turned, lengths
 @final
 @dataclass(frozen=True, eq=False)
 class Balance:
-    """The simulated run of T steps and its predicted end.
+    """The simulated run of T steps and its predicted equilibrium.
 
     Attributes:
         optimizer: the rule. rate: η. decay: λ. gradient_norm: √Γ.
         norms: ‖w‖, (T+1,). angles: radians, (T,).
-        predicted: the norm and the angle of the equilibrium, None without a law.
+        predicted: the norm and the angle at equilibrium; None if there is no law.
 
     """
 
@@ -45,22 +45,22 @@ class Balance:
 
     @property
     def settled(self) -> Equilibrium:
-        """The norm and the angle that the run has come to."""
+        """The norm and the angle at which the run settled."""
         return settled(self.norms, self.angles)
 
 
 def last_half(values: Array) -> Array:
-    """The last half of a run's values, by step, in which it is taken to have settled."""
+    """The last half of a run's values, in which the run is assumed to have settled."""
     half: Array = values[len(values) // 2 :]
     return half
 
 
 def settled(norms: Array, angles: Array) -> Equilibrium:
-    """The norm and the angle that a run has come to, from its last half.
+    """The norm and the angle at which a run settled, from its last half.
 
     Args:
-        norms: ‖w‖, (T+1, …), of which the root mean square is taken.
-        angles: radians, (T, …), of which the mean is taken; NaN without a step.
+        norms: ‖w‖, (T+1, …); the result is their root mean square.
+        angles: radians, (T, …); the result is their mean, NaN if there is no step.
 
     """
     half = last_half(angles)
@@ -75,7 +75,7 @@ def settled_gradient(runs: Sequence[Trajectory], block: int) -> float:
 
 
 def _root_mean_square(values: Array) -> Array:
-    """The root of the mean square over the first axis, of values whose squares may overflow."""
+    """The root mean square over the first axis; the squares themselves may overflow."""
     root: Array = lengths(np.moveaxis(values, 0, -1)) / len(values) ** 0.5
     return root
 
@@ -83,8 +83,8 @@ def _root_mean_square(values: Array) -> Array:
 def settled_cosine(runs: Sequence[Trajectory], block: int) -> float:
     """The geometric mean of cos(angle) of a block over the last halves of runs.
 
-    ‖w‖ ← (1 − ηλ)‖w‖/cos(angle) in a tangent step (`Optimizer.tangent`), so it is 1 − ηλ wherever
-    the norm has settled, with any gradient.
+    A tangent step (`Optimizer.tangent`) has ‖w‖ ← (1 − ηλ)‖w‖/cos(angle), so this mean is 1 − ηλ
+    whenever the norm has settled, for any gradient.
     """
     halves = [last_half(run.angles)[:, block] for run in runs]
     return float(np.exp(np.log(np.cos(np.concatenate(halves))).mean()))
@@ -101,11 +101,11 @@ def simulate_balance(
     steps: int = 1000,
     seed: int = 0,
 ) -> Balance:
-    """Run a rule on one weight vector whose unit-sphere gradient norm is constant.
+    """Run an optimizer on one weight vector whose unit-sphere gradient norm is constant.
 
     Args:
         optimizer: one of OPTIMIZERS, or its key. rate: η > 0. decay: λ > 0, with ηλ < 1.
-        gradient_norm: √Γ > 0. weights: 3 or more, of the vector. norm: ‖w‖ > 0 at the start.
+        gradient_norm: √Γ > 0. weights: their number, 3 or more. norm: ‖w‖ > 0 at the start.
         steps: T ≥ 2. seed: of the directions.
 
     Raises:

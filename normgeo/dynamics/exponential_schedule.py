@@ -38,10 +38,11 @@ class DecayAsSchedule:
 
     Attributes:
         decayed, scheduled: the two runs, over B blocks.
-        kept: the steps at which they were compared, (C,): those that both keep.
-        angles: between the w̃ of the two, radians, (C, B) for all blocks.
-        growth: ‖w̃‖ of the scheduled run over that of the decayed one, for the measured blocks.
-        tolerance: the angle from which the two are said to have parted, radians.
+        kept: the compared steps, (C,): those that both runs keep.
+        angles: between the w̃ of both runs, radians, (C, B) for all blocks.
+        growth: ‖w̃‖ of the scheduled run divided by that of the decayed one, for the measured
+            blocks.
+        tolerance: the angle above which the runs count as different, radians.
 
     """
 
@@ -62,8 +63,8 @@ class DecayAsSchedule:
     @property
     def parted(self) -> int | None:
         """The first step in `kept` at which an angle exceeds the tolerance, or None."""
-        (places,) = np.nonzero((self.angles > self.tolerance).any(axis=1))
-        return int(self.kept[places[0]]) if len(places) else None
+        (indices,) = np.nonzero((self.angles > self.tolerance).any(axis=1))
+        return int(self.kept[indices[0]]) if len(indices) else None
 
 
 def decay_as_schedule(
@@ -81,15 +82,15 @@ def decay_as_schedule(
     checkpoint_bytes: float = CHECKPOINT_BYTES,
     progress: Report | Progress | None = None,
 ) -> DecayAsSchedule:
-    """Run gradient descent with weight decay beside descent with the schedule of theory.
+    """Run gradient descent with weight decay and gradient descent with the equivalent schedule.
 
     Args:
         model: the start; its weights must be in homogeneous blocks. X: (N, D). y: as the family
-            takes.
+            takes it.
         rate: η. decay: λ > 0, with ηλ < 1. steps, batch_size, seed: as in `descend`.
-        tolerance: the angle in radians from which the two are said to have parted.
+        tolerance: the angle above which the runs count as different, radians.
         block, checkpoint_bytes: as in `descend`, of each run.
-        progress: told (steps done, steps of both runs); a stop ends both with what they have.
+        progress: called with (steps done, steps of both runs); a stop ends both runs early.
 
     Raises:
         ValueError: bad arguments, or a normalizer without homogeneous blocks.
@@ -130,15 +131,15 @@ def decay_as_schedule(
             seed=seed,
             block=block,
             checkpoint_bytes=checkpoint_bytes,
-            progress=progress.part(place, 2),
+            progress=progress.part(index, 2),
         )
-        for place, eta, shrink in (
+        for index, eta, shrink in (
             (0, rate, decay),
             (1, Exponential(rate / kept, kept**-2.0), 0.0),
         )
     )
     shared, first, second = np.intersect1d(decayed.kept, scheduled.kept, return_indices=True)
-    U, V = (_vectors(run)[places] for run, places in ((decayed, first), (scheduled, second)))
+    U, V = (_vectors(run)[indices] for run, indices in ((decayed, first), (scheduled, second)))
     growth = scheduled.norms[shared] / decayed.norms[shared]
     return DecayAsSchedule(decayed, scheduled, shared, angles_between(U, V), growth, tolerance)
 

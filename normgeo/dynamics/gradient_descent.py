@@ -1,4 +1,4 @@
-"""Gradient descent and momentum, whose steps are sums of gradients: exact laws of the norm."""
+"""Gradient descent and momentum: their steps are sums of gradients, with exact laws of the norm."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class GradientDescent(Optimizer):
         return Momentum(0.0).expected_angles(rate, decay, norms, gradient_norms, size)
 
     def effective_rates(self, rates: Array, decay: float, norms: Array) -> Array:
-        with np.errstate(divide="ignore"):  # at ηλ = 1 nothing of the old direction is left
+        with np.errstate(divide="ignore"):  # at ηλ = 1 a step forgets the old direction
             effective: Array = rates / (1 - rates * decay) / norms**2
         return effective
 
@@ -83,12 +83,12 @@ class GradientDescent(Optimizer):
 @final
 @dataclass(frozen=True)
 class Momentum(Optimizer):
-    """The heavy ball: V ← βV + G + λθ, θ ← θ − ηV, with V = 0 at first (Polyak 1964).
+    """The heavy ball: V ← βV + G + λθ, θ ← θ − ηV, from V = 0 (Polyak 1964).
 
         ‖w'‖² = ‖w‖² − 2η w·V + η²‖V‖²,    w·V = β w·V₋ + λ‖w‖²,    w'·V = w·V − η‖V‖²
 
-    V₋ is the V before. Where ‖w‖ and w·V have settled, these alone give the angle; the norm needs
-    V₋·G = 0 as well.
+    V₋ is the previous V. When ‖w‖ and w·V have settled, these equations alone give the angle; the
+    norm needs V₋·G = 0 as well.
 
     Raises:
         ValueError: β outside [0, 1).
@@ -158,7 +158,7 @@ class Momentum(Optimizer):
         return angles_of_heavy_ball(self.beta, lost, rate * gradient_norms / norms)
 
     def effective_rates(self, rates: Array, decay: float, norms: Array) -> Array:
-        # A gradient that stays is taken 1 + β + β² + … times in the end.
+        # The steps add up a constant gradient 1 + β + β² + … times.
         effective: Array = rates / (1 - self.beta) / norms**2
         return effective
 
@@ -166,7 +166,7 @@ class Momentum(Optimizer):
         self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
     ) -> Equilibrium:
         shrunk = np.broadcast_to(rate * decay / (1 + self.beta), np.shape(sphere_gradient))
-        # Root by root: η/λ may be too small or too large for a float.
+        # Take roots one by one: η/λ may be too small or too large for a float.
         balance = np.power(rate, 0.25) / np.power(decay, 0.25) * np.sqrt(sphere_gradient)
         norm = balance / ((1 - self.beta) * (2 - shrunk)) ** 0.25
         return Equilibrium(norm, angle_of_decay(shrunk))
@@ -197,17 +197,18 @@ class Momentum(Optimizer):
         )
 
     def suggested_rate(self, turn: float, blocks: Array, others: Sequence[Array] = ()) -> float:
-        # A gradient that stays adds 1/(1 − β) of its first steps up.
+        # With a constant gradient the steps grow to 1/(1 − β) times the first one.
         return GradientDescent().suggested_rate((1 - self.beta) * turn, blocks, others)
 
 
 def angles_of_heavy_ball(beta: float, lost: Array, first: Array) -> Array:
-    """The angle of a step of the heavy ball under gradients that are unrelated to each other, (B,).
+    """The angle of a step of the heavy ball under gradients uncorrelated over time, (B,).
 
-    Without gradients w goes as r^t and as q^t, r + q = 1 + β − ηλ and rq = β, where r is the
-    slower one: steps along w. A gradient stays in the steps as q^k, so they are correlated. Where
-    the two swing, for ηλ > (1 − √β)², none is slower: the angle is that of balance, which has
-    u² = ηλ(1 − β)(2 − ηλ/(1 + β)), times η‖G‖/(‖w‖u), and at most a right one away from there.
+    Without gradients w is a combination of r^t and q^t, r + q = 1 + β − ηλ and rq = β, where r is
+    the slower one: the steps are along w. A gradient contributes to later steps as q^k, so they are
+    correlated. If r and q are complex, for ηλ > (1 − √β)², neither is slower: the angle is that of
+    the equilibrium, where u² = ηλ(1 − β)(2 − ηλ/(1 + β)), times η‖G‖/(‖w‖u), and at most a right
+    angle away from the equilibrium.
 
     Args:
         beta: β. lost: ηλ, (B,). first: η‖G‖/‖w‖, (B,).
@@ -216,7 +217,8 @@ def angles_of_heavy_ball(beta: float, lost: Array, first: Array) -> Array:
     r = 1 - forgotten_by_memory(beta, lost)
     q = np.divide(beta, r, out=np.zeros_like(r), where=r > beta)
     slow = angles_of_steps(r, q / (1 - beta), first / np.sqrt(1 - q**2))
-    # In balance: y = η²‖V‖²/‖w‖² and x = ηw·V/‖w‖², of w·V = β(w·V − η‖V‖²) + λ‖w‖² and V's square.
+    # At equilibrium: y = η²‖V‖²/‖w‖² and x = ηw·V/‖w‖², from w·V = β(w·V − η‖V‖²) + λ‖w‖² and the
+    # square of V.
     balanced = lost * (1 - beta) * np.maximum(2 - lost / (1 + beta), 0)
     y = (1 - beta) * balanced + (1 + beta) * lost**2
     y = y / ((1 - beta) ** 2 * (1 + beta) + 2 * beta * lost)
@@ -229,13 +231,13 @@ def angles_of_heavy_ball(beta: float, lost: Array, first: Array) -> Array:
 
 
 def forgotten_by_memory(beta: float, lost: Array) -> Array:
-    """1 − |r| of the heavy ball w'' = (1 + β − ηλ)w' − βw without gradients, w_t ~ r^t in the end.
+    """Return 1 − |r| of w'' = (1 + β − ηλ)w' − βw, the heavy ball without gradients; w_t ~ r^t.
 
     Args:
-        beta: β. lost: ηλ, any shape, below 2(1 + β), where the ball runs away.
+        beta: β. lost: ηλ, any shape, below 2(1 + β), where the heavy ball diverges.
 
     """
-    twice = (1 + beta - lost) ** 2 - 4 * beta  # (r − r')², of the two roots
+    twice = (1 + beta - lost) ** 2 - 4 * beta  # (r − r')² of the two roots
     root = np.sqrt(np.maximum(twice, 0))
     slow = 2 * lost / (1 - beta + lost + root)
     swinging = 1 - (lost - 1 - beta + root) / 2
@@ -244,6 +246,6 @@ def forgotten_by_memory(beta: float, lost: Array) -> Array:
 
 
 def _positive(rate: Array) -> Array:
-    """Return η, or for one that a schedule has let underflow a number that divides a zero step."""
+    """Return η; if it underflowed to 0, a positive number by which to divide a zero step."""
     positive: Array = np.maximum(rate, np.finfo(float).tiny)
     return positive

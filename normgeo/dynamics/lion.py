@@ -1,4 +1,4 @@
-"""Lion, whose steps are signs: each weight moves by η, up or down."""
+"""Lion, whose steps are signs: each weight changes by +η or −η."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Lion(ScaleFree):
     Source: Chen et al., Symbolic Discovery of Optimization Algorithms, 2023, algorithm 2.
 
     Attributes:
-        beta1: of what the sign is taken of. beta2: of the average M.
+        beta1: weight of M inside the sign. beta2: decay rate of the average M.
 
     Raises:
         ValueError: a β outside [0, 1).
@@ -84,7 +84,7 @@ class Lion(ScaleFree):
     def _memory(self, lost: Array) -> Array:
         """τ = (2/π) Σ ν^(k−1) arcsin ρ_k over k ≥ 1, with ρ_k = ρ₁β₂^(k−1) and ν = 1 − ηλ.
 
-        Power by power of the arcsine, each a geometric series in k.
+        The arcsine is expanded in powers, each a geometric series in k.
         """
         recent, older = 1 - self.beta1, self.beta1 * (1 - self.beta2)
         tail = self.beta1 * older / (1 + self.beta2)
@@ -96,7 +96,7 @@ class Lion(ScaleFree):
             term *= nearest**2 * odd**2 / ((odd + 1) * (odd + 2))
             if term <= np.finfo(float).eps * nearest * (1 - self.beta2):
                 return total * (2 / pi)
-        raise AssertionError  # the terms fall at least as the powers of ρ₁ < 1
+        raise AssertionError  # the terms decrease at least as fast as the powers of ρ₁ < 1
 
     def equilibrium_formula(
         self, rate: float, decay: float, sphere_gradient: float, size: int

@@ -4,7 +4,7 @@ The plane through the origin is spanned by two orthogonal unit vectors of one ho
 
     ŵ = w̃/‖w̃‖    and    −Ĝ = −(∂L/∂w̃)/‖∂L/∂w̃‖,
 
-and z does not change along a ray, so one angle α from ŵ towards −Ĝ says it all: at the vector
+and z does not change along a ray, so the loss depends only on the angle α from ŵ towards −Ĝ: at
 r (cos α ŵ − sin α Ĝ) the loss is L(α), and its gradient within the plane is tangent to the circle
 of radius r and has length |L'(α)|/r. There is no curvature along ŵ. Source: section 5.2.2.
 """
@@ -33,13 +33,13 @@ class LossPlane:
     """The loss by angle, in the plane of one block's weights and its own gradient.
 
     Attributes:
-        neurons: of the block, (K,). norm: r = ‖w̃‖, at which the plane was measured.
+        neurons: of the block, (K,). norm: r = ‖w̃‖, the radius of the measurement.
         along, across: ŵ and −Ĝ, (K·D,), row after row of the block.
         angles: α in radians from ŵ towards −Ĝ, (A,).
         loss: −mean log-likelihood in nats per case, (A,); NaN where z is undefined.
-        slope: dL/dα, nats per radian, (A,); divided by r it is the gradient in the plane.
+        slope: dL/dα, nats per radian, (A,); the gradient in the plane is this divided by r.
         gradient_norms: ‖∂L/∂w̃‖ in all directions, (A,).
-        reasons: why there is no number, "" where there is one; A sentences.
+        reasons: A sentences: why the loss is NaN, or "".
 
     """
 
@@ -64,19 +64,18 @@ def loss_plane(
     norm: float | None = None,
     homogeneous: bool = True,
 ) -> LossPlane:
-    """Measure the loss around one block, all other parameters held.
+    """Measure the loss around one block, all other parameters fixed.
 
     Args:
-        model: whose block is turned. X: (N, D). y: as the family takes.
-        block: which of the homogeneous blocks.
-        angles: α in radians, (A,); every 2° from −180° to 180° where None.
-        norm: the radius r > 0 to measure at, the block's own where None. It changes nothing
-            but the gradient, at ε = 0.
-        homogeneous: False takes each neuron by itself where there is no homogeneous block; the loss
-            then depends on the radius too.
+        model: has the block. X: (N, D). y: as the family takes it.
+        block: its number among the homogeneous blocks.
+        angles: α in radians, (A,); None for every 2° from −180° to 180°.
+        norm: the radius r > 0; None for the block's own. At ε = 0 it changes only the gradient.
+        homogeneous: False measures a single neuron if there is no homogeneous block; the loss then
+            depends on the radius too.
 
     Raises:
-        ValueError: no such block, a gradient of zero (which spans no plane), or bad numbers.
+        ValueError: no such block, a zero gradient, which spans no plane, or bad numbers.
 
     """
     alphas = np.linspace(-np.pi, np.pi, 181) if angles is None else real_array("angles", angles, 1)
@@ -84,7 +83,7 @@ def loss_plane(
     radius = objective.own_norm if norm is None else real_number("norm", norm, above=0)
     along = objective.own / objective.own_norm
     gradient = objective.at(objective.own).gradient
-    # The gradient is orthogonal to the weights but for rounding and ε.
+    # Up to rounding and ε, the gradient is already orthogonal to the weights.
     across = part_across(-gradient, along[None])
     if not across.any():
         raise Refusal(
@@ -96,15 +95,15 @@ def loss_plane(
     across = across / lengths(across)
 
     values, reasons = np.full((len(alphas), 3), np.nan), [""] * len(alphas)
-    for place, alpha in enumerate(alphas):
+    for index, alpha in enumerate(alphas):
         try:
             point = objective.at(radius * (np.cos(alpha) * along + np.sin(alpha) * across))
         except Refusal as error:
-            reasons[place] = error.args[0]
+            reasons[index] = error.args[0]
             continue
         tangent = np.cos(alpha) * across - np.sin(alpha) * along
         slope = radius * dots(point.gradient, tangent)
-        values[place] = point.loss, slope, lengths(point.gradient)
+        values[index] = point.loss, slope, lengths(point.gradient)
     return LossPlane(
         neurons=objective.neurons,
         norm=radius,

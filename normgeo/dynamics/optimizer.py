@@ -1,7 +1,7 @@
-"""What an optimizer is: how it changes θ, and what theory says of a block of weights under it.
+"""What an optimizer is: its update of θ, and the theory of a block of weights under it.
 
-A homogeneous block w may be scaled without changing z, so the gradient G of the loss is
-orthogonal to it: w·G = 0, on every batch whose own statistics z takes. Written for w; where the
+Scaling a homogeneous block w does not change z, so the gradient G of the loss is orthogonal to it:
+w·G = 0, on every batch that is normalized by its own statistics. Formulas are written for w; if the
 normalizer has a center, w is the centered w̃. Source: section 5.2 of the paper; van Laarhoven 2017;
 Wan et al. 2021, Spherical Motion Dynamics; Kosson et al. 2024, Rotational Equilibrium.
 """
@@ -19,11 +19,11 @@ from normgeo.base.text import text
 from normgeo.normalizers.blocks import lengths
 
 Memory = tuple[Array, ...]
-"""What an optimizer remembers of the gradients of a run."""
+"""An optimizer's memory of earlier gradients."""
 
 
 class Course(NamedTuple):
-    """What a prediction takes from a run of T steps over B blocks.
+    """The measurements of a run of T steps over B blocks that predictions use.
 
     Attributes:
         rates: η_t, (T, 1). decay: λ.
@@ -39,9 +39,9 @@ class Course(NamedTuple):
     step_norms: Array
 
     def scaled(self) -> tuple[Course, int]:
-        """The course of weights 2^−p times as long, of order one, whose squares are floats, and p.
+        """Return the course of weights times 2^−p, of order one so that squares are floats, and p.
 
-        For laws in which all lengths are of one power.
+        It serves laws in which all lengths have the same power.
         """
         lengths = self.norms, self.gradient_norms, self.step_norms
         power = int(np.frexp(np.max(self.norms, initial=0.0))[1])
@@ -51,9 +51,9 @@ class Course(NamedTuple):
 
 
 class Equilibrium(NamedTuple):
-    """The norm where growth and decay balance and the angle of each step there, in radians.
+    """The norm where growth and decay balance, and the angle of each step there, in radians.
 
-    Of one shape, that of the unit-sphere gradient norm.
+    Both have the shape of the unit-sphere gradient norm.
     """
 
     norm: Array
@@ -61,23 +61,22 @@ class Equilibrium(NamedTuple):
 
 
 class Optimizer(ABC):
-    """A rule that turns gradients into changes of θ, with what theory predicts of it.
+    """A rule that turns gradients into changes of θ, and the theory of it.
 
-    A new one states its update, the angle of its steps and its effective rate; the norm, the
-    equilibrium and the expected angle have no law until it states one. Sentences and titles are
-    for people.
+    A new optimizer defines its update, the angle of its steps and its effective rate; the norm, the
+    equilibrium and the expected angle are optional. Sentences and titles are shown to users.
 
     Attributes:
         key: its name in OPTIMIZERS. title: in words.
-        assumes: what its predictions assume. equilibrium_assumes: what its equilibrium does, or
-            why it has none.
-        equilibrium_notes: what else a reader of real runs should know of it.
+        assumes: the assumptions of its predictions. equilibrium_assumes: those of its equilibrium,
+            or why it has none.
+        equilibrium_notes: more about the equilibrium of real runs.
         linear: whether its steps are linear in the gradients, so that a gradient twice as long
-            takes a step twice as long.
-        tangent: whether a step adds to (1 − ηλ)w nothing but a vector orthogonal to w, so that
+            gives a step twice as long.
+        tangent: whether a step adds to (1 − ηλ)w only a vector orthogonal to w, so that
             cos(angle) is (1 − ηλ) times the norm before it over the norm after it.
-        first_turn: how long a first step should be at ‖w‖ = 1, where the rate is left open.
-        settling: how many times 1/(ηλ) steps it takes to forget the norm of its start.
+        first_turn: the length of a first step at ‖w‖ = 1 if the rate is automatic.
+        settling: the multiple of 1/(ηλ) steps after which the initial norm is forgotten.
         returns, hastens: near the equilibrium ‖w*‖ with s = `forgotten` there, the norm obeys
             d ln‖w‖/dt = −s y^hastens (1 − y^−returns) with y = ‖w‖/‖w*‖.
 
@@ -95,24 +94,24 @@ class Optimizer(ABC):
     hastens: ClassVar[float] = 0.0
 
     def init(self, theta: Array) -> Memory:
-        """Return what is remembered before the first step from θ, (P,)."""
+        """Return the memory before the first step from θ, (P,)."""
         return ()
 
     @abstractmethod
     def update(
         self, memory: Memory, theta: Array, gradient: Array, rates: Array, decays: Array
     ) -> tuple[Array, Memory]:
-        """Return the step to add to θ, and what is remembered after it.
+        """Return the step to add to θ, and the memory after it.
 
         Args:
-            memory: of the steps before. theta: θ. gradient: ∂L/∂θ. rates: η of each parameter.
+            memory: of earlier steps. theta: θ. gradient: ∂L/∂θ. rates: η of each parameter.
             decays: λ of each; all (P,).
 
         """
 
     @abstractmethod
     def angles(self, course: Course) -> Array:
-        """Return the angle of each step from ‖w_t‖ before it, radians, (T, B)."""
+        """Return the angle of each step, predicted from ‖w_t‖ before it, radians, (T, B)."""
 
     @abstractmethod
     def effective_rates(self, rates: Array, decay: float, norms: Array) -> Array:
@@ -121,30 +120,30 @@ class Optimizer(ABC):
     def expected_angles(
         self, rate: float, decay: float, norms: Array, gradient_norms: Array, size: int
     ) -> Array | None:
-        """Return the angle of a step at norms that need not be in balance, radians, (B,).
+        """Return the angle of a step at norms that may be away from equilibrium, radians, (B,).
 
-        For gradients that are unrelated from step to step, after as many steps as the optimizer
-        remembers. None where there is no law.
+        For gradients uncorrelated over time, after as many steps as the optimizer remembers. None
+        if there is no law.
 
         Args:
             rate: η. decay: λ. norms: ‖w‖ > 0, (B,). gradient_norms: ‖G‖ > 0, (B,).
-            size: how many weights are in a block, K·D.
+            size: the number of weights in a block, K·D.
 
         """
         return None
 
     def norms(self, course: Course) -> Array:
-        """Return ‖w_t‖ from its first value, (T+1, B), or without columns where there is no law."""
+        """Return ‖w_t‖ predicted from its first value, (T+1, B), or (T+1, 0) without a law."""
         return course.norms[:, :0]
 
     def equilibrium(
         self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
     ) -> Equilibrium | None:
-        """Return the equilibrium under weight decay, 0 < ηλ < 1; None where there is no law.
+        """Return the equilibrium under weight decay, 0 < ηλ < 1; None if there is no law.
 
         Args:
-            rate: η. decay: λ. sphere_gradient: √Γ = ‖w‖‖G‖, the gradient's norm on the unit
-                sphere, any shape. size: how many weights are in the block, K·D.
+            rate: η. decay: λ. sphere_gradient: √Γ = ‖w‖‖G‖, the gradient's norm on the unit sphere,
+                any shape. size: the number of weights in the block, K·D.
 
         """
         return None
@@ -152,26 +151,26 @@ class Optimizer(ABC):
     def forgotten(
         self, rate: Array | float, decay: float, sphere_gradient: Array, size: int
     ) -> Array | None:
-        """Return the share s of an old direction that each step at the equilibrium takes off.
+        """Return the share s of an old direction that each step at the equilibrium forgets.
 
         w_{t+k}·w_t falls as (1 − s)^k; the arguments are those of `equilibrium`, and the result
-        has the shape of `sphere_gradient`. None where there is no law.
+        has the shape of `sphere_gradient`. None if there is no law.
         """
         return None
 
     def equilibrium_formula(
         self, rate: float, decay: float, sphere_gradient: float, size: int
     ) -> tuple[str, ...]:
-        """Lines of aligned LaTeX: the law of `equilibrium` with these numbers; none without one."""
+        """Lines of aligned LaTeX: the law of `equilibrium` with these numbers; () without a law."""
         return ()
 
     @property
     def equilibrium_notes(self) -> tuple[str, ...]:
-        """Sentences on what real runs do before and beside the equilibrium."""
+        """Sentences on real runs, before and at the equilibrium."""
         return ()
 
     def suggested_rate(self, turn: float, blocks: Array, others: Sequence[Array] = ()) -> float:
-        """η with which the longest first step, of a block or of another part of θ, is `turn` long.
+        """Return η so that the longest first step, of a block or another part of θ, is `turn` long.
 
         Args:
             turn: at ‖w‖ = 1 the tangent of the angle. blocks: ∂L/∂w at the start, (B, K·D).
@@ -181,7 +180,7 @@ class Optimizer(ABC):
         return turn / max(self._first_step(part) for part in (*blocks, *others))
 
     def _first_step(self, gradient: Array) -> float:
-        """The length of the first step by a gradient, at η = 1."""
+        """Return the length of the first step at η = 1."""
         rest, ones = np.zeros_like(gradient), np.ones_like(gradient)
         step, _ = self.update(self.init(rest), rest, gradient, ones, rest)
         return float(lengths(step))

@@ -30,7 +30,7 @@ def optimizer_of(optimizer: str | Optimizer) -> Optimizer:
     """Return an optimizer, or the one with this key of OPTIMIZERS.
 
     Raises:
-        ValueError: an unknown key, or an optimizer whose update is none.
+        ValueError: an unknown key, or an optimizer whose update returns no steps.
 
     """
     rule: Optimizer = entry_of("optimizer", optimizer, OPTIMIZERS, Optimizer)
@@ -40,7 +40,7 @@ def optimizer_of(optimizer: str | Optimizer) -> Optimizer:
 
 
 def _require_steps(rule: Optimizer) -> None:
-    """Refuse one that does not answer a gradient with a step: a sum would hide that."""
+    """Refuse an update whose result is not a step: a sum with θ would hide that."""
     theta, ones = np.zeros(2), np.ones(2)
     found: Any = rule.update(rule.init(theta), theta, ones, ones, theta)
     step = found[0] if isinstance(found, tuple) and len(found) == 2 else None

@@ -1,6 +1,6 @@
-"""The path of a block of weights on a fixed plane through the origin: the outward spiral.
+"""The path of a block of weights, projected on a fixed plane through the origin: a spiral outward.
 
-Each step of gradient descent is tangent to the circle through w̃, so the path turns and leaves it.
+Each step of gradient descent is tangent to the circle through w̃, so the path turns and moves out.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class PlanePath:
     Attributes:
         neurons: of the block, (K,). plane: one of PLANES. steps: (C,).
         axes: two orthonormal vectors (2, K·D), row after row of the block. The path starts on the
-            positive side of the first and goes to the positive side of the second.
-        coordinates: of w̃ on them, (C, 2).
-        share: of ‖w̃‖² that lies in the plane, (C,).
+            positive side of the first and moves to the positive side of the second.
+        coordinates: of w̃ in this basis, (C, 2).
+        share: the part of ‖w̃‖² that lies in the plane, (C,).
 
     """
 
@@ -47,13 +47,13 @@ def plane_path(run: Trajectory, *, block: int = 0, plane: str = "principal") -> 
     """Project the path of one block of weights on a plane through the origin.
 
     Args:
-        run: its kept steps are taken.
-        block: which of its blocks.
-        plane: "principal" for the plane that holds most of Σ_t ‖w̃_t‖², "first_step" for that of
-            w̃_0 and the first kept step (for gradient descent w̃_0 and its gradient).
+        run: its kept steps form the path.
+        block: the number of one of its blocks.
+        plane: "principal" for the plane that contains most of Σ_t ‖w̃_t‖², "first_step" for the
+            plane of w̃_0 and the first kept step (for gradient descent w̃_0 and its gradient).
 
     Raises:
-        ValueError: no such block or plane, or a path that stays on one line.
+        ValueError: no such block or plane, or a path on one line.
 
     """
     word_of("plane", plane, PLANES)

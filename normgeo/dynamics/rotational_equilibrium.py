@@ -1,8 +1,8 @@
-"""Where decay and the noise of mini-batches balance: norm, angular update, and how soon.
+"""The equilibrium of weight decay and mini-batch noise: norm, angular update, and time to reach it.
 
 The random walk: gradients of a homogeneous block have mean zero, are independent from step to step
-and orthogonal to w, and have the length √Γ/‖w‖. What follows for each optimizer is its own; here is
-what follows from that for all of them.
+and orthogonal to w, and have the length √Γ/‖w‖. Each optimizer states its own consequences; this
+module has those common to all.
 Source: Kosson, Messmer and Jaggi 2023, Rotational Equilibrium; Wan et al. 2021.
 """
 
@@ -24,11 +24,11 @@ from normgeo.dynamics.optimizers import optimizer_of
 @final
 @dataclass(frozen=True)
 class RotationalEquilibrium:
-    """The balance of one block of weights; NaN where it depends on a gradient that is not known.
+    """The equilibrium of one block of weights; NaN if it depends on an unknown gradient norm.
 
     Attributes:
         norm: ‖w*‖, root mean square. angle: of each step, root mean square, radians.
-        forgotten: s, the share of an old direction that each step takes off.
+        forgotten: s, the share of an old direction that each step forgets.
         returns, hastens: near ‖w*‖ the norm obeys d ln‖w‖/dt = ln(1 − s) y^hastens
             (1 − y^−returns), with y = ‖w‖/‖w*‖.
 
@@ -42,21 +42,21 @@ class RotationalEquilibrium:
 
     @property
     def half_life(self) -> float:
-        """Steps in which a small departure of the norm from ‖w*‖ is halved."""
+        """Number of steps in which a small deviation of the norm from ‖w*‖ halves."""
         return self._after(log(2) / self.returns)
 
     @property
     def turnover(self) -> float:
-        """Steps after which w has turned so far that cos(angle) to what it was is ½."""
+        """Number of steps after which the cosine between w and its earlier direction is ½."""
         return self._after(log(2))
 
     def steps_from(self, norm: float, within: float = 0.05) -> float:
-        """How many steps ‖w‖ takes from a norm until it is within a share of ‖w*‖.
+        """Return the number of steps until ‖w‖ is within a fraction of ‖w*‖.
 
-        That is so where the norm changes little over the steps that the optimizer remembers.
+        It holds if the norm changes little over the steps that the optimizer remembers.
 
         Args:
-            norm: ‖w‖ > 0. within: of ‖w*‖, above 0 and below 1.
+            norm: ‖w‖ > 0 at the start. within: the fraction of ‖w*‖, above 0 and below 1.
 
         Raises:
             ValueError: numbers outside these ranges.
@@ -69,16 +69,16 @@ class RotationalEquilibrium:
         if abs(end) >= abs(start):
             return 0.0
         z, weights = np.polynomial.legendre.leggauss(_POINTS)
-        # In u = ln|ln y| the integrand is smooth from one end to the other.
+        # In u = ln|ln y| the integrand is smooth over the whole interval.
         ends = log(abs(end)), log(abs(start))
         distance = np.exp((ends[1] - ends[0]) / 2 * z + sum(ends) / 2)
         y = distance if start > 0 else -distance
-        with np.errstate(over="ignore"):  # far below the balance a norm grows at once
+        with np.errstate(over="ignore"):  # far below the equilibrium a norm grows at once
             slowness = np.exp(-self.hastens * y) * y / -np.expm1(-self.returns * y)
         return self._after(float(weights @ slowness) * (ends[1] - ends[0]) / 2)
 
     def _after(self, time: float) -> float:
-        """Steps in which an old direction falls to e^−time of itself."""
+        """Number of steps in which an old direction decays to e^−time."""
         pace = -log1p(-self.forgotten)
         return time / pace if pace else inf
 
@@ -91,11 +91,11 @@ def rotational_equilibrium(
     weights: int,
     gradient_norm: float | None = None,
 ) -> RotationalEquilibrium | None:
-    """Return the balance of a homogeneous block under weight decay, None without a law.
+    """Return the equilibrium of a homogeneous block under weight decay, None if there is no law.
 
     Args:
         optimizer: one of OPTIMIZERS, or its key. rate: η > 0. decay: λ > 0, with ηλ < 1.
-        weights: how many the block has, 2 or more.
+        weights: the number of weights in the block, 2 or more.
         gradient_norm: √Γ = ‖w‖‖G‖ > 0, the gradient's norm on the unit sphere. Without it the
             norm of gradient descent and momentum is NaN, and everything of Adam; AdamW and Lion
             do not depend on it.
@@ -131,4 +131,4 @@ def rotational_equilibrium(
     )
 
 
-_POINTS = 64  # of the quadrature: it is exact to ten digits and more
+_POINTS = 64  # nodes of the quadrature: exact to at least ten digits

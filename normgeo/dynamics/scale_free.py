@@ -1,4 +1,4 @@
-"""What optimizers have in common whose steps are as long at any scale of the gradient."""
+"""Optimizers with steps of the same length at any scale of the gradient."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from normgeo.dynamics.optimizer import Course, Optimizer
 
 
 class ScaleFree(Optimizer):
-    """θ ← (1 − ηλ)θ − ηp, with a step p that forgets how long the gradients are.
+    """θ ← (1 − ηλ)θ − ηp, with a step p that does not depend on the scale of the gradients.
 
         angle ≈ ‖step‖/‖w‖, and not 1/‖w‖²
 
     Attributes:
-        decoupled: whether a weight decay is apart from the step; else it is a part of G.
+        decoupled: whether the weight decay is separate from the step, not part of G.
 
     """
 
     decoupled: ClassVar[bool] = True
-    first_turn = 0.1  # the law is for small angles
-    settling = 8.0  # its averages remember the start for longer than a short run takes
+    first_turn = 0.1  # the law holds for small angles
+    settling = 8.0  # the averages remember the start for longer than a short run
 
     def angles(self, course: Course) -> Array:
         shrunk = course.rates * course.decay * self.decoupled
@@ -32,10 +32,10 @@ class ScaleFree(Optimizer):
         return angles
 
     def effective_rates(self, rates: Array, decay: float, norms: Array) -> Array:
-        with np.errstate(divide="ignore"):  # at ηλ = 1 nothing of the old direction is left
+        with np.errstate(divide="ignore"):  # at ηλ = 1 a step forgets the old direction
             effective: Array = rates / (1 - rates * decay * self.decoupled) / norms
         return effective
 
     def suggested_rate(self, turn: float, blocks: Array, others: Sequence[Array] = ()) -> float:
-        # A first step is ±η in every coordinate.
+        # The first step is ±η in every coordinate.
         return turn / float(np.sqrt(blocks.shape[1]))

@@ -20,7 +20,7 @@ class Schedule(ABC):
 
     @abstractmethod
     def rates(self, steps: Array) -> Array:
-        """Return η_t ≥ 0, of the shape of `steps`; infinite ones end a run."""
+        """Return η_t ≥ 0, of the shape of `steps`; an infinite rate ends a run."""
 
 
 @final
@@ -40,7 +40,7 @@ class Constant(Schedule):
 @final
 @dataclass(frozen=True)
 class Exponential(Schedule):
-    """η_t = η r^t, both above 0: r > 1 grows, r < 1 decays.
+    """η_t = η r^t, η and r above 0: it grows for r > 1, decays for r < 1.
 
     >>> Exponential(0.1, ratio=2).rates(np.arange(4)).tolist()
     [0.1, 0.2, 0.4, 0.8]
@@ -60,10 +60,10 @@ class Exponential(Schedule):
 
 
 def rates_of(rate: float | Schedule, steps: Array, name: str = "rate") -> Array:
-    """Return η_t of a schedule, or a constant one, for each step; `name` is that of the argument.
+    """Return η_t of a schedule or of a constant, for each step; `name` is the argument's name.
 
     Raises:
-        Refusal: a bad number, or a schedule that gives anything else than rates.
+        Refusal: a bad number, or a schedule whose results are not rates.
 
     """
     if not isinstance(rate, Schedule):

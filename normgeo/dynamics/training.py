@@ -1,4 +1,4 @@
-"""Training of a small network in mini-batches, and its test with running averages."""
+"""Training of a small network on mini-batches, and its test with running averages."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class History:
     Attributes:
         start: the network before. network: the network after T steps.
         running: the running averages of each hidden layer after T steps.
-        batch_size, rate, seed: as asked for.
+        batch_size, rate, seed: as requested.
         train_loss: of each step's own batch before the step, nats per case, (T,).
-        epoch_ends: how many steps were taken at the end of each epoch, (E,).
+        epoch_ends: number of steps at the end of each epoch, (E,).
         test_loss: on the held-out cases with running averages after each epoch, nats per case,
-            (E,). test_accuracy: share of them whose likeliest class is right, (E,); None for
-            families without classes.
-        notes: sentences about what was done. ended: the step that left the range of floating
-            point or had no z, or None.
+            (E,). test_accuracy: share whose most likely class is correct, (E,); None for families
+            without classes.
+        notes: sentences about the run. ended: the step at which a number overflowed or z was
+            undefined, or None.
 
     """
 
@@ -74,17 +74,17 @@ def train(
 ) -> History:
     """Train a network on mini-batches, and test it on the held-out cases after every epoch.
 
-    The cases are shuffled anew for each epoch. A last batch of one case is left out where a layer
-    has no z for it. A run that leaves the range of floating point, or meets a z that is undefined,
-    ends there and keeps what it has (`History.ended`).
+    The cases are shuffled anew for each epoch. A last batch of one case is left out if a layer has
+    no z for it. A run ends early, and keeps its steps, if a number overflows or z is undefined
+    (`History.ended`).
 
     Args:
-        network: the start. data: cases to train on and to test.
+        network: the start. data: training and test cases.
         batch_size: m, from 1 (2 for batch statistics) to the number of training cases.
-        epochs: from 1 up. optimizer: one of OPTIMIZERS, or its key. rate: η > 0.
+        epochs: at least 1. optimizer: one of OPTIMIZERS, or its key. rate: η > 0.
         decay: λ ≥ 0, of the weights of every layer; g and b have none.
         seed: of the shuffling.
-        progress: told (step, steps) after each step; a stop ends the run with what it has.
+        progress: called with (step, steps) after each step; a stop ends the run early.
 
     Raises:
         ValueError: bad arguments, or a network that has no z on the first batch.
@@ -145,7 +145,7 @@ def train(
 
 
 class _State(NamedTuple):
-    """Where a run is."""
+    """The state of a run."""
 
     network: Network
     running: tuple[Running, ...]
@@ -161,7 +161,7 @@ def _walk(
     """Take a step on each batch; yield the loss on it before the step, and the state after it.
 
     Raises:
-        ValueError: z is undefined, or something leaves the range of floating point.
+        ValueError: z is undefined, or a number overflows.
 
     """
     network, running = state
@@ -194,7 +194,7 @@ def _updated(
 
 
 def _tested(state: _State, X: Array, targets: Array) -> tuple[float, float]:
-    """Return the loss and the share of cases whose likeliest class is right, at test time.
+    """Return the loss and the share of cases whose most likely class is correct, at test time.
 
     Without classes the share is NaN.
     """

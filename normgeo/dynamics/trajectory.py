@@ -1,4 +1,4 @@
-"""A run of training, measured at every step, beside what theory predicts and assumes."""
+"""A training run, measured at every step, with the predictions and assumptions of theory."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from normgeo.normalizers.blocks import Blocks
 class Trajectory:
     """A run of T steps over B blocks of weights, measured; its predictions are properties.
 
-    The blocks are the homogeneous ones, or each neuron by itself where there are none; then what
-    is predicted has no columns, (T, 0), nor where theory has no law. Norms and angles are those of
-    the centered weights w̃.
+    The blocks are the homogeneous ones, or single neurons if there are none. Predictions have no
+    columns, (T, 0), without homogeneous blocks or without a law. Norms and angles are those of the
+    centered weights w̃.
 
     Attributes:
         start: the model at step 0. optimizer: the rule.
         rates: η_t of the weights at each step and the next, (T+1,). decay: λ, of the weights.
         batch_size: m, None for all cases at once. seed: of the mini-batches.
-        blocks: which neurons make a block.
-        loss: −mean log-likelihood in nats per case, (T+1,): before each step on the cases of
-            that step's own batch, and after the last step on those of the next.
+        blocks: the neurons of each block.
+        loss: −mean log-likelihood in nats per case, (T+1,): before each step on the batch of that
+            step, and after the last step on the next batch.
         norms: ‖w̃‖, (T+1, B). gradient_norms: ‖G‖, G = ∂L/∂w̃, (T, B).
         step_norms: ‖Δw̃‖, (T, B).
-        angles: by which each step turned each block, radians, (T, B); 0 for a block of zeros.
-        radial: w̃·G/(‖w̃‖‖G‖), (T, B), which theory says is 0.
-        kept: the steps whose θ is kept, (C,): every k-th and the last, with the least k for
-            which they fit `checkpoint_bytes`. parameters: their θ, (C, P).
-        diverged: the step that left the range of floating point or had no z, or None.
-        notes: sentences about what was done.
+        angles: between each block before and after a step, radians, (T, B); 0 for a block of zeros.
+        radial: w̃·G/(‖w̃‖‖G‖), (T, B), 0 in theory.
+        kept: the steps whose θ is kept, (C,): every k-th and the last, with the smallest k that
+            fits into `checkpoint_bytes`. parameters: their θ, (C, P).
+        diverged: the step at which a number overflowed or z was undefined, or None.
+        notes: sentences about the run.
 
     """
 
@@ -81,22 +81,22 @@ class Trajectory:
 
     @cached_property
     def predicted_angles(self) -> Array:
-        """The angle of each step from ‖w̃‖ before it, radians, (T, B)."""
+        """The angle of each step, predicted from ‖w̃‖ before it, radians, (T, B)."""
         return self.optimizer.angles(self._course)
 
     @cached_property
     def predicted_norms(self) -> Array:
-        """‖w̃‖ from its first value and the lengths of gradients or steps, (T+1, B)."""
+        """‖w̃‖ predicted from its first value and the lengths of gradients or steps, (T+1, B)."""
         return self.optimizer.norms(self._course)
 
     @property
     def equilibrium(self) -> Equilibrium | None:
         """The norm and the angle (T, B) at which growth and decay would balance.
 
-        For the gradient at each step, as if its norm on the unit sphere stayed. None without a
-        homogeneous block, a law, or a decay with ηλ < 1.
+        Computed from the gradient at each step, as if its norm on the unit sphere were constant.
+        None without a homogeneous block, a law, or a decay with ηλ < 1.
         """
-        with np.errstate(over="ignore", invalid="ignore"):  # of a schedule that has overflown
+        with np.errstate(over="ignore", invalid="ignore"):  # a schedule may overflow
             shrunk = self.decay * self.rates.max()
         if not (self.blocks.homogeneous and 0 < shrunk < 1):
             return None
@@ -112,8 +112,8 @@ class Trajectory:
             ValueError: a step that was not taken or not kept.
 
         """
-        places = np.flatnonzero(self.kept == step) if is_whole(step) else np.zeros(0, int)
-        if not len(places):
+        indices = np.flatnonzero(self.kept == step) if is_whole(step) else np.zeros(0, int)
+        if not len(indices):
             raise Refusal(
                 text(
                     "`step` must be one of the {kept} steps in `kept`, from 0 to {last}; got "
@@ -123,10 +123,10 @@ class Trajectory:
                     step=shown(step),
                 )
             )
-        return self.start.unpack(self.parameters[places[0]])
+        return self.start.unpack(self.parameters[indices[0]])
 
     def of_block(self, block: int) -> Trajectory:
-        """Return what was measured of one block, with none of the θ on the way kept.
+        """Return the measurements of one block, without the θ kept during the run.
 
         Raises:
             ValueError: no such block.
@@ -166,9 +166,9 @@ class Comparison:
     """One quantity of a run over B blocks.
 
     Attributes:
-        title: what it is. unit: "" where it has none.
-        measured, predicted: of equal shape, (T, B) or (T+1, B).
-        assumes: a sentence.
+        title: its name. unit: "" if it has none.
+        measured, predicted: of the same shape, (T, B) or (T+1, B).
+        assumes: the assumptions of the prediction, a sentence.
 
     """
 
@@ -180,7 +180,7 @@ class Comparison:
 
     @property
     def deviation(self) -> float:
-        """The largest |predicted/measured − 1|; |predicted| where 0 was measured."""
+        """The largest |predicted/measured − 1|; |predicted| if the measured value is 0."""
         off = np.abs(self.predicted - self.measured) / np.where(self.measured, self.measured, 1.0)
         return float(off.max(initial=0.0))
 
@@ -188,9 +188,9 @@ class Comparison:
 def compare(run: Trajectory) -> dict[str, Comparison]:
     """Return the quantities of a run that theory predicts, by key.
 
-    norm, angle; where steps are tangent also effective_learning_rate, measured as tan(angle) over
+    Keys: norm, angle; for tangent steps also effective_learning_rate, measured as tan(angle) over
     the unit-sphere gradient norm ‖w̃‖‖G‖; with weight decay equilibrium_norm and
-    equilibrium_angle, which a run reaches only in time. Empty without a homogeneous block.
+    equilibrium_angle, which a run approaches over time. Empty without a homogeneous block.
     """
     if not instance_of("run", run, Trajectory).blocks.homogeneous:
         return {}

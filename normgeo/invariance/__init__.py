@@ -1,1 +1,1 @@
-"""What a normalizer ignores: transforms, certificates, witnesses."""
+"""Changes of weights and data that a normalizer ignores: transforms, certificates, witnesses."""

@@ -1,4 +1,4 @@
-"""What a change does to the normalized inputs of one case, at every strength: before and after."""
+"""The normalized inputs of one case before and after a change, at every strength of the change."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from normgeo.invariance.transforms import Transform
 from normgeo.normalizers.normalizer import Normalized, Normalizer
 
 NEARLY_ZERO = 1e-9
-"""The mean of standardized features, next to their size, is rounding."""
+"""A mean of standardized features smaller than this, relative to their size, is rounding."""
 
 ROUNDING = 8 * np.finfo(float).eps
-"""Of a mean, next to the largest sum of the sizes that it is taken of."""
+"""Fraction of the largest sum of sizes below which a mean is rounding."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """A, μ, σ and z of one case, each (H,), and how far its z moved.
+    """A, μ, σ and z of one case, each (H,), and the relative change of z.
 
     Attributes:
-        mu: a mean that is nothing but rounding is 0.
+        mu: 0 if the mean is only rounding.
         change: max|z' − z| / max|z| over the neurons of this case; 0 before any change.
-        problem: why there is no z, "" where there is one.
+        problem: why z is undefined, or "".
 
     """
 
@@ -48,7 +48,7 @@ class BeforeAndAfter:
     """One normalizer under a change: its exact verdict, and one case before and after.
 
     Attributes:
-        normalizer, verdict: the method and what is certified of it.
+        normalizer, verdict: the method and its certified verdict.
         before: the case unchanged. after: the case at each strength, S of them.
 
     """
@@ -85,7 +85,7 @@ class AppliedChange:
 
     @property
     def neuron(self) -> int:
-        """The neuron whose numbers are written: the one that changes, or one with a large z."""
+        """The neuron whose numbers are shown: the one that changes, or one with a large z."""
         if self.transform.matrix == "W":
             return self.index
         return int(np.abs(next(iter(self.methods.values())).before.z).argmax())
@@ -94,10 +94,10 @@ class AppliedChange:
 def shift_pattern(transform: Transform, W: Array, X: Array, rng: np.random.Generator) -> Array:
     """Return γ of unit strength for a shift of W (H, D) or X (N, D).
 
-    For rows of X it is the mean case, the overlay that a class would draw on every picture; for
-    offsets of X positive scalars, a brightness each; else, and where the mean case is zero,
-    random. Its root mean square is a third of the matrix's, so that a strength of 3 is a change
-    as large as the matrix.
+    For rows of X it is the mean case, as an overlay of the same image on every image; for offsets
+    of X random positive scalars, a brightness each; otherwise, and if the mean case is zero,
+    random. Its root mean square is a third of the matrix's, so at strength 3 the change is as large
+    as the matrix.
     """
     M = transform.changed(W, X)
     shape = transform.gamma_shape(W, X)
@@ -123,7 +123,7 @@ def apply_change(
     shown: Sequence[int] | NDArray[np.int_] | None = None,
     seed: int = 0,
 ) -> AppliedChange:
-    """Apply a change at every strength and return what each normalizer makes of one case.
+    """Apply a change at every strength and return one case's normalized inputs for each normalizer.
 
     Frozen statistics refer to the unchanged (W, X). The case shown is the one that changes, or
     the first.
@@ -132,8 +132,8 @@ def apply_change(
         normalizers: the methods to compare, by key.
         transform: a re-scaling by `strengths`, or a shift by `strengths` × `gamma`.
         W: (H, D); X: (N, D). gamma: of `transform.gamma_shape`. index: the row.
-        shown: the rows of the changed matrix to keep; all where it is None.
-        seed: of the draw that the verdict rests on.
+        shown: the rows of the changed matrix to keep; None for all.
+        seed: of the draw for the verdict.
 
     Raises:
         ValueError: an index outside the rows, or a z that is undefined before any change.
@@ -180,9 +180,9 @@ def apply_change(
 
 def _case(result: Normalized, case: int, W: Array, X: Array) -> Moments:
     shape = result.z.shape
-    # Copies: a row of an array would keep all cases in memory.
+    # Copy: a view of a row would keep all cases in memory.
     a, mu, sigma, z = (np.broadcast_to(value, shape)[case].copy() for value in result)
-    # The mean of what is centered already is not 0, but the rounding of the sums in it.
+    # The mean of centered data is not 0, but the rounding of its sums.
     rounding = ROUNDING * (np.abs(X) @ np.abs(W).T).max()
     mu[np.abs(mu) <= rounding] = 0.0
     return Moments(a, mu, sigma, z)

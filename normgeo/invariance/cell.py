@@ -10,10 +10,10 @@ from normgeo.invariance.transforms import TRANSFORMS
 from normgeo.normalizers.named import GRID, NORMALIZERS
 
 RENAMED_METHODS = {"centred_weight": "centered_weight"}
-"""Old name → new name, for links and recipes from before the new one."""
+"""Old name → new name, for links and recipes that use old names."""
 
 OWN = "own"
-"""The row of one's own normalizer in the name of a cell."""
+"""The name of the user's own normalizer in a cell."""
 
 
 @final
@@ -21,7 +21,7 @@ OWN = "own"
 class Cell:
     """A cell of Table 1 and beyond: a normalizer and a transform, joined by a dot.
 
-    The normalizer is a name of `NORMALIZERS`, two words, as in "layer-batch", or `OWN`.
+    The normalizer is a name of `NORMALIZERS`, a center and a scale such as "layer-batch", or `OWN`.
     """
 
     sentence: str = text(

@@ -1,17 +1,17 @@
-"""Which change of weights or data leaves z alone, decided exactly.
+"""Which changes of weights or data leave z unchanged, decided exactly.
 
 At ε = 0 the numerator C and the squared denominator v of z = C/√v are polynomials, so z' = z
 for every W, X and δ > 0 exactly if C'²v = C²v' identically and CC' ≥ 0. The identity is
 evaluated at random integers in exact arithmetic, at one shape:
 
-- where it fails, "not invariant" is proved at that shape, and the draw is a counterexample;
-- where it holds, it has been *checked*, not proved: of all draws a false identity passes at
-  degree/2⁶¹ or fewer (Schwartz 1980, Zippel 1979). The sign of C'/C is constant on
-  {v, v' > 0, δ > 0}, which is connected once N ≥ 3, H/G ≥ 3 and D ≥ 3, so one draw decides it.
+- if it fails, "not invariant" is proved at that shape, and the draw is a counterexample;
+- if it holds, it has been *checked*, not proved: a false identity passes with probability at most
+  degree/2⁶¹ (Schwartz 1980, Zippel 1979). The sign of C'/C is constant on
+  {v, v' > 0, δ > 0}, which is connected if N ≥ 3, H/G ≥ 3 and D ≥ 3, so one draw decides it.
 
-That a ✓ holds at every shape follows from algebra, for centers that take means off and scales that
+That a ✓ holds at every shape follows from algebra, for centers that subtract means and scales that
 are means of C² or ‖w̃‖², and so does a ✗ of their current statistics at N, H/G and D of 3 or more:
-docs/mathematics.md, section 2. The draw checks that the code does what the algebra says.
+docs/mathematics.md, section 2. The draw checks that the code agrees with the algebra.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from normgeo.normalizers.normalizer import Normalizer
 DRAWS = 1
 SMALLEST_SHAPE = (3, 3, 3)
 LARGEST_LENGTH = 1000
-"""Of a shape: exact numbers are thousands of times slower than floats."""
+"""Limit on N, H and D: exact numbers are thousands of times slower than floats."""
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -51,7 +51,7 @@ class Shape(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """What a change is applied with: δ or γ, and the row that changes where one does."""
+    """The parameters of a change: δ or γ, and the row if only one changes."""
 
     delta: Fraction | None = None
     gamma: Array | None = None
@@ -65,12 +65,12 @@ class Parameters:
 @final
 @dataclass(frozen=True, eq=False)
 class Counterexample:
-    """Exact numbers at which a change moves z.
+    """Exact numbers at which a change changes z.
 
     Attributes:
         W, X: fractions, (H, D) and (N, D). parameters: δ or γ, and the row.
-        place: (n, h), where z' ≠ z.
-        ratio: z'²/z² there, exact; None where z = 0. A ratio of 1 means that only the sign moved.
+        place: the entry (n, h) at which z' ≠ z.
+        ratio: z'²/z² there, exact; None if z = 0. A ratio of 1 means that only the sign changed.
 
     """
 
@@ -84,19 +84,19 @@ class Counterexample:
 @final
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """Whether z is invariant to a change, and what that rests on.
+    """Whether z is invariant to a change, and the evidence.
 
     Attributes:
-        normalizer, transform: what was asked, the normalizer with the ε in use.
-        invariant: z' = z at a random W, X and δ > 0 or γ of this shape and the ε in use, which
-            leaves `error_bound` of a chance that it is not so for all of them; False is proved.
+        normalizer, transform: the question, the normalizer with the ε in use.
+        invariant: True if z' = z at a random W, X and δ > 0 or γ of this shape, at the ε in use;
+            the probability that it is false for others is at most `error_bound`. False is proved.
         sign_flip: for δ < 0, z' = −z (in one row: of that neuron or case); None without a δ.
         only_without_eps: certified at ε = 0 and refuted at the ε in use.
         witness: the counterexample of a "no", at the ε in use.
-        error_bound: the share of draws, at most, that would say "yes" if it were false,
+        error_bound: a bound on the share of draws that would say "yes" if it were false,
             degree/2⁶¹; 0 for a "no".
-        degree: of the polynomial identity, at most. draws: how many evaluations.
-        shape: N, H, D. seed: of the draw; None for one from a generator of the caller's.
+        degree: a bound on the degree of the polynomial identity. draws: number of evaluations.
+        shape: N, H, D. seed: of the draw; None if the caller passed a generator.
 
     """
 
@@ -139,14 +139,14 @@ def certify(
     """Check in exact arithmetic whether `normalizer` is invariant to `transform`.
 
     Args:
-        normalizer: what makes z. transform: what changes W or X.
-        eps: the ε in use; the normalizer's own where it is None.
+        normalizer: computes z. transform: changes W or X.
+        eps: the ε in use; None for the normalizer's own.
         shape: (N, H, D) of the random draw, at least 3 each (H/G for G groups).
-        seed: of the draw. rng: the source of the draw in place of a seed.
+        seed: of the draw. rng: a generator for the draw, instead of a seed.
 
     Raises:
-        ValueError: a shape that is too small to decide, since there z may be only a sign; a bad
-            ε or seed; a draw that says nothing (σ = 0 or A = μ everywhere).
+        ValueError: a shape that is too small to decide, since there z may be only a sign; a bad ε
+            or seed; a draw that decides nothing (σ = 0 or A = μ everywhere).
         TypeError: a float or a NumPy integer entered the exact evaluation.
 
     >>> from normgeo import NORMALIZERS, TRANSFORMS
@@ -197,7 +197,7 @@ def invariance_table(
 ) -> dict[tuple[Key, str], Verdict]:
     """Return the verdict of every normalizer on every transform, keyed by both names.
 
-    `seed` is that of each draw.
+    Each draw uses `seed`.
     """
     rows: Mapping[Key, Normalizer] = NORMALIZERS if normalizers is None else normalizers  # type: ignore[assignment]
     instance_of("normalizers", rows, Mapping)
@@ -211,7 +211,7 @@ def invariance_table(
 
 @dataclass(frozen=True, eq=False)
 class _Draw:
-    """One exact draw of everything that a verdict speaks of."""
+    """One exact draw of all numbers that a verdict needs."""
 
     W: Array
     X: Array
@@ -236,7 +236,7 @@ class _Draw:
     def moved(
         self, normalizer: Normalizer, transform: Transform, flip: bool = False
     ) -> Counterexample | None:
-        """Return where z' differs from z, or, for `flip`, from z with its changed rows negated."""
+        """Return where z' differs from z or, for `flip`, from z with its changed rows negated."""
         after = self.parameters.apply(transform, self.W, self.X)
         C, v = _exact_moments(normalizer, self.W, self.X, self.reference)
         C1, v1 = _exact_moments(normalizer, *after, self.reference)
@@ -245,9 +245,9 @@ class _Draw:
         differs |= C * C1 * _expected_sign(transform, C.shape, flip) < 0
         if not differs.any():
             return None
-        place = tuple(int(i) for i in np.argwhere(differs)[0])
-        ratio = (C1 * C1 * v)[place] / (C * C * v1)[place] if C[place] else None
-        return Counterexample(self.W, self.X, self.parameters, (place[0], place[1]), ratio)
+        n, h = (int(i) for i in np.argwhere(differs)[0])
+        ratio = (C1 * C1 * v)[n, h] / (C * C * v1)[n, h] if C[n, h] else None
+        return Counterexample(self.W, self.X, self.parameters, (n, h), ratio)
 
 
 def _exact_moments(
@@ -269,7 +269,7 @@ def _exact_moments(
 
 
 def _expected_sign(transform: Transform, shape: tuple[int, ...], flip: bool) -> Array:
-    """Return +1, or −1 where a negative δ is expected to turn z over, (N, H)."""
+    """Return +1, or −1 where a negative δ should change the sign of z, (N, H)."""
     sign = np.where(transform.reaches(shape), -1, 1) if flip else np.ones(shape, dtype=int)
     return sign.astype(object)
 

@@ -1,8 +1,8 @@
 """Exact numbers for certificates: random integers as fractions, and polynomial degrees.
 
-A polynomial identity of degree d that holds at integers drawn from 2⁶¹ values each is true
-except with probability d/2⁶¹ (Schwartz 1980, Zippel 1979). Both number types run through the
-very lines that the application runs in floating point.
+A polynomial identity of degree d that holds at integers drawn from 2⁶¹ values each is true except
+with probability d/2⁶¹ (Schwartz 1980, Zippel 1979). Both number types run through the same code
+that the application runs in floating point.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.text import text
 
 FIELD_BITS = 61
-"""Every variable is drawn from 2⁶¹ integers or more."""
+"""Every variable is drawn from at least 2⁶¹ integers."""
 
 
 def fractions(values: Any) -> Array:
@@ -28,8 +28,8 @@ def fractions(values: Any) -> Array:
     """
     array = np.asarray(values, dtype=object)
     exact = np.empty(array.shape, dtype=object)
-    for place, value in np.ndenumerate(array):
-        exact[place] = value if type(value) is Fraction else Fraction(index(value))
+    for position, value in np.ndenumerate(array):
+        exact[position] = value if type(value) is Fraction else Fraction(index(value))
     return exact
 
 
@@ -44,10 +44,10 @@ def draw_factor(rng: np.random.Generator) -> Fraction:
 
 
 def require_fractions(*arrays: Array) -> None:
-    """Refuse arrays in which anything but `Fraction` slipped in.
+    """Refuse arrays that contain anything but `Fraction`.
 
     Raises:
-        TypeError: with the type found. Exact arithmetic would have been left without a trace.
+        TypeError: names the type found. Otherwise the arithmetic would silently stop being exact.
 
     """
     for array in arrays:
@@ -68,7 +68,7 @@ def require_fractions(*arrays: Array) -> None:
 class Degree:
     """The degree of a polynomial, carried through + − × and division by a constant.
 
-    An upper bound: cancellation is not seen.
+    It is an upper bound: cancellation is ignored.
     """
 
     __slots__ = ("value",)

@@ -1,4 +1,4 @@
-"""How far z moves in floating point as a change grows, where the exact verdict is yes or no."""
+"""The change of z in floating point as a change grows, beside an exact verdict of yes or no."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ FLOATS = tuple(map(np.dtype, (np.float16, np.float32, np.float64)))
 @final
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """How far z moves in floating point as a change grows.
+    """The relative change of z in floating point, by the strength of a change.
 
     Attributes:
         strengths: δ of a re-scaling, or the factor on γ of a shift, (S,).
-        change: max|z' − z| / max|z|, (S,); NaN where there is no number.
-        reasons: why there is none, "" where there is one; S sentences.
+        change: max|z' − z| / max|z|, (S,); NaN if it is undefined.
+        reasons: S sentences: why it is undefined, or "".
         dtype: the floating-point type.
 
     """
@@ -59,8 +59,8 @@ def sweep(
         dtype: float16, float32 or float64.
 
     Raises:
-        ValueError: bad shapes or numbers, parameters that the change does not take, or a z that
-            is undefined or 0 everywhere before any change.
+        ValueError: bad shapes or numbers, parameters that do not fit the change, or a z that is
+            undefined or 0 everywhere before any change.
 
     """
     normalizer = normalizer_of(normalizer)
@@ -105,7 +105,7 @@ def sweep(
 def _float_type(dtype: DTypeLike) -> np.dtype[Any]:
     try:
         kind = np.dtype(dtype)
-    except (TypeError, ValueError, RuntimeError):  # no type at all, in NumPy's own words
+    except (TypeError, ValueError, RuntimeError):  # NumPy raises any of these for what is no type
         kind = np.dtype(object)
     if kind not in FLOATS:
         raise Refusal(
@@ -117,9 +117,9 @@ def _float_type(dtype: DTypeLike) -> np.dtype[Any]:
 def _standardized(
     normalizer: Normalizer, W: Array, X: Array, reference: tuple[Array, Array]
 ) -> tuple[Array, str]:
-    """Return z and why it is no number somewhere, or ''.
+    """Return z, and why it is not finite, or ''.
 
-    From v in the type itself: what it cannot hold is what the sweep is about.
+    v is computed in the type itself, because the sweep is about the limits of that type.
     """
     kind = np.result_type(W, X)
     limits = np.finfo(kind)

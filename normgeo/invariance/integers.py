@@ -1,7 +1,7 @@
-"""Rows of the integers −2, …, 2, smallest first, a portion at a time.
+"""Rows of the integers −2, …, 2, smallest first, in portions.
 
-The order of a witness: the least sum of sizes; then the fewest negative numbers; then the
-lexicographically first row, 1 before 2 before 0 before −1 before −2.
+The order of a witness: the smallest sum of absolute values; then the fewest negative numbers; then
+the lexicographically first row, 1 before 2 before 0 before −1 before −2.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ LARGEST = max(ORDER)
 
 
 def how_many(length: int, total: int) -> int:
-    """Return how many rows of a length have sizes that sum to `total`.
+    """Return the number of rows of a length whose absolute values sum to `total`.
 
-    That is the coefficient of x^total in (1 + 2x + 2x²)^length.
+    It is the coefficient of x^total in (1 + 2x + 2x²)^length.
 
     >>> how_many(2, 1), how_many(2, 4)
     (4, 4)
@@ -30,28 +30,28 @@ def how_many(length: int, total: int) -> int:
 
 
 def rows(length: int, total: int, portion: int) -> Iterator[Array]:
-    """Yield those rows in lexicographic order, (·, length) with at most `portion` rows at once.
+    """Yield those rows in lexicographic order, (·, length), at most `portion` rows at once.
 
     >>> [block.tolist() for block in rows(2, 1, portion=3)]
     [[[1, 0], [0, 1], [0, -1]], [[-1, 0]]]
 
     """
-    # How many rows follow a first number: the rank of a row tells its numbers one by one.
+    # Given how many rows follow each first number, the rank of a row determines its numbers.
     numbers = [_numbers(left, total) for left in range(length + 1)]
     count = int(numbers[length][total])
     for start in range(0, count, portion):
         rank = np.arange(start, min(start + portion, count))
         left = np.full(len(rank), total)
         found = np.zeros((len(rank), length), dtype=np.int8)
-        for place in range(length):
+        for position in range(length):
             waiting = np.ones(len(rank), dtype=bool)
             for value in ORDER:
                 remaining = left - abs(value)
                 after = np.where(
-                    remaining < 0, 0, numbers[length - place - 1][np.maximum(remaining, 0)]
+                    remaining < 0, 0, numbers[length - position - 1][np.maximum(remaining, 0)]
                 )
                 here = waiting & (rank < after)
-                found[here, place] = value
+                found[here, position] = value
                 left[here] = remaining[here]
                 waiting &= ~here
                 rank[waiting] -= after[waiting]
@@ -59,7 +59,7 @@ def rows(length: int, total: int, portion: int) -> Iterator[Array]:
 
 
 def place_in_order(row: Array) -> tuple[int, ...]:
-    """Return what rows of one sum are compared by: negative numbers, then numbers as in `ORDER`.
+    """Return the sort key of rows with one sum: negative numbers, then numbers as in `ORDER`.
 
     >>> place_in_order(np.array([1, 0, -2]))
     (1, 0, 2, 4)
@@ -69,7 +69,7 @@ def place_in_order(row: Array) -> tuple[int, ...]:
 
 
 def _numbers(length: int, most: int) -> Array:
-    """Return how many rows of a length there are of each sum from 0 to `most`, (most + 1,)."""
+    """Return the number of rows of a length for each sum from 0 to `most`, (most + 1,)."""
     coefficients = polypow([1, 2, 2], length)[: most + 1]
     numbers: Array = np.zeros(most + 1, dtype=np.int64)
     numbers[: len(coefficients)] = np.minimum(coefficients, 2.0**60)

@@ -9,7 +9,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 
-Factor = Any  # a float, a Fraction, or any other number type the arrays hold
+Factor = Any  # a float, a Fraction, or any number type of the arrays
 
 
 class Operation(ABC):
@@ -38,7 +38,7 @@ class Rescaling(Operation):
 
 
 class Shift(Operation):
-    """Something is added to rows; linear in γ, whose shape `gamma_shape` tells."""
+    """Something is added to rows; linear in γ, which has the shape `gamma_shape`."""
 
     @abstractmethod
     def shift(self, M: Array, gamma: Array, index: int) -> Array:
@@ -50,7 +50,7 @@ class Shift(Operation):
 
 
 def _with_row(M: Array, index: int, row: Array) -> Array:
-    """Return a copy of M with another row, in a type that holds both: whole numbers may not."""
+    """Return a copy of M with one row replaced, in a type that holds both: integers may not."""
     changed = M.astype(np.result_type(M, row))
     changed[..., index, :] = row
     return changed

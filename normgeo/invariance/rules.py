@@ -1,4 +1,4 @@
-"""Why a change moves z or not: how a, μ and σ each answer it, found by exact evaluation."""
+"""Why a change changes z or not: the effect on a, μ and σ, found by exact evaluation."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from normgeo.normalizers.normalizer import Normalizer
 
 
 class Law(StrEnum):
-    """How a quantity answers a change."""
+    """The effect of a change on a quantity."""
 
     ABSENT = "absent"
-    """There is none: μ = 0, or σ = 1."""
+    """There is no such quantity: μ = 0, or σ = 1."""
     SAME = "same"
     SCALED = "scaled"
-    """It becomes δ times itself; a scale |δ| times, as σ is not negative."""
+    """It is multiplied by δ; a scale by |δ|, since σ is not negative."""
     SHIFTED = "shifted"
     """It moves by the same s as a."""
     OTHERWISE = "otherwise"
@@ -31,11 +31,11 @@ class Law(StrEnum):
 @final
 @dataclass(frozen=True)
 class Laws:
-    """How the summed input, its mean and its scale answer a change, where rows change.
+    """The effect of a change on the summed input, its mean and its scale, where rows change.
 
     Attributes:
         summed_input, mean, scale: of a, μ and σ, at ε = 0.
-        elsewhere: whether z moves where no row was changed.
+        elsewhere: whether z changes where no row was changed.
 
     """
 
@@ -46,9 +46,9 @@ class Laws:
 
 
 def laws(normalizer: Normalizer, transform: Transform) -> Laws:
-    """Return how a, μ and σ of z = (a − μ)/σ answer a change, for generic W and X.
+    """Return the effect of a change on a, μ and σ of z = (a − μ)/σ, for generic W and X.
 
-    Evaluated once at random integers below 2⁶¹ in exact arithmetic, as `certify` does; frozen
+    It is evaluated once at random integers below 2⁶¹ in exact arithmetic, as in `certify`; frozen
     statistics are those of another batch.
 
     >>> from normgeo import NORMALIZERS, TRANSFORMS

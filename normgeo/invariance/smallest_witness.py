@@ -1,8 +1,8 @@
 """The smallest numbers that show a "no": a counterexample for the blackboard.
 
-Integer candidates are evaluated in float64, smallest first, a portion at a time, and the first one
-that moves z is confirmed in exact arithmetic. Groups of neurons share nothing but the inputs, so
-with G groups a witness is one group that moves and G − 1 times the smallest one that has a z.
+Integer candidates are evaluated in float64, smallest first, in portions, and the first one that
+changes z is confirmed in exact arithmetic. Groups of neurons share only the inputs, so with G
+groups a witness is one group that changes and G − 1 copies of the smallest one with a defined z.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ from normgeo.normalizers.named import normalizer_of
 from normgeo.normalizers.normalizer import Normalizer
 
 SIZES_TRIED = 3
-"""How many values of N, H/G and D are tried, from the smallest that is not degenerate."""
+"""The number of values of N, H/G and D tried, from the smallest that is not degenerate."""
 
 LARGEST_SEARCH = 10_000_000
-"""How many candidates are looked at before the search gives up."""
+"""The number of candidates after which the search gives up."""
 
 PORTION = 1 << 13
-"""How many candidates are evaluated at once."""
+"""The number of candidates evaluated at once."""
 
 TOLERANCE = 1e-9
 
 
 def smallest_witness(normalizer: Normalizer | str, transform: Transform) -> Witness:
-    """Return the smallest integers W, X (and γ) at which `transform` moves |z|.
+    """Return the smallest integers W, X (and γ) at which `transform` changes |z|.
 
-    Fewest entries of W, X and γ; then the least sum of their sizes, all in {−2, …, 2}; then the
-    fewest negative ones; then the lexicographically first, 1 before 2 before 0. δ = 2. A batch
-    word gets at least 3 cases, a layer word 3 neurons a group, a weight center 2 features.
+    Fewest entries of W, X and γ; then the smallest sum of absolute values, all in {−2, …, 2}; then
+    the fewest negative ones; then the lexicographically first, 1 before 2 before 0. δ = 2. Batch
+    statistics get at least 3 cases, layer statistics 3 neurons a group, a weight center 2 features.
     Frozen statistics are those of the unchanged W, X.
 
     Raises:
-        ValueError: the normalizer is invariant to the change, so there is none; or the search
-            has looked at `LARGEST_SEARCH` candidates.
+        ValueError: the normalizer is invariant to the change, so there is no witness; or the search
+            has tried `LARGEST_SEARCH` candidates.
 
     >>> from normgeo import NORMALIZERS, TRANSFORMS
     >>> witness = smallest_witness(NORMALIZERS["weight"], TRANSFORMS["dataset_rescaling"])
@@ -75,7 +75,7 @@ def smallest_witness(normalizer: Normalizer | str, transform: Transform) -> Witn
 
 
 class _Candidate(NamedTuple):
-    """Integers of a witness: those of each group, (G, ·), and of the inputs, (·,)."""
+    """The integers of a witness: those of each group, (G, ·), and of the inputs, (·,)."""
 
     shape: Shape
     groups: Array
@@ -87,9 +87,9 @@ class _Candidate(NamedTuple):
 class _Search:
     """The search for one normalizer and change.
 
-    A candidate has the entries of each group, its rows of W and its part of γ where each neuron
-    has one of its own, and those of the inputs: X, and γ where all share it. A shape here is that
-    of one group of neurons.
+    A candidate has the entries of each group (its rows of W, and its part of γ if each neuron has
+    its own) and those of the inputs (X, and γ if all share it). A shape here is that of one group
+    of neurons.
     """
 
     normalizer: Normalizer
@@ -111,7 +111,7 @@ class _Search:
             yield list(shapes)
 
     def lengths(self, shape: Shape) -> tuple[int, int]:
-        """Return how many entries a group and the inputs have."""
+        """Return the numbers of entries of a group and of the inputs."""
         N, K, D = shape
         of_group, of_inputs = K * D, N * D
         if not self.transform.rescales:
@@ -131,16 +131,16 @@ class _Search:
         return one != two
 
     def entries(self, shape: Shape) -> int:
-        """Return how many numbers a witness has whose groups are of this shape."""
+        """Return the number of entries of a witness with groups of this shape."""
         of_group, of_inputs = self.lengths(shape)
         return self.normalizer.groups * of_group + of_inputs
 
     def may_move(self, shape: Shape) -> bool:
-        """Whether generic numbers of this shape move |z|; where they don't, none can."""
+        """Whether generic numbers of this shape change |z|; if not, none do."""
         return bool(self.holds(shape, *self.generic(shape), moved=True).all())
 
     def generic(self, shape: Shape) -> tuple[Array, Array]:
-        """Return generic numbers, of one group and of the inputs."""
+        """Return generic numbers for one group and for the inputs."""
         rng = np.random.default_rng(0)
         of_group, of_inputs = self.lengths(shape)
         return rng.standard_normal((1, of_group)), rng.standard_normal((1, of_inputs))
@@ -151,14 +151,14 @@ class _Search:
         for total in range(most + 1):
             for shape in shapes:
                 found = list(self.candidates(shape, total))
-                for candidate in sorted(found, key=self.place):
+                for candidate in sorted(found, key=self.sort_key):
                     witness = self.confirmed(candidate)
                     if witness is not None:
                         return witness
         return None
 
     def candidates(self, shape: Shape, total: int) -> Iterator[_Candidate]:
-        """Yield the smallest one of each inputs, of those whose entries' sizes sum to `total`."""
+        """Yield the smallest candidate for each inputs, if the absolute values sum to `total`."""
         others = self.normalizer.groups - 1
         most_of_group, most_of_inputs = (LARGEST * length for length in self.lengths(shape))
         for still in range(total // others + 1) if others else (0,):
@@ -170,7 +170,7 @@ class _Search:
                     yield from self.split(shape, moving, still, left - moving)
 
     def is_useful(self, shape: Shape, size: int, moved: bool) -> bool:
-        """Whether a group whose entries' sizes sum to `size` passes for generic inputs, or none."""
+        """Whether some group whose absolute values sum to `size` passes for generic inputs."""
         key = shape, size, moved
         if key not in self.useful:
             self.useful[key] = size <= LARGEST * self.lengths(shape)[0] and bool(
@@ -179,12 +179,12 @@ class _Search:
         return self.useful[key]
 
     def split(self, shape: Shape, moving: int, still: int, inputs: int) -> Iterator[_Candidate]:
-        """Yield the smallest one of each inputs, by the sums of both kinds of groups and of X."""
+        """Yield the smallest candidate for each inputs, by the sums of groups and inputs."""
         others = self.normalizer.groups - 1
         group, _ = self.generic(shape)
         for portion in rows(self.lengths(shape)[1], inputs, PORTION):
             self.count(len(portion))
-            # Inputs by which no generic group moves show nothing.
+            # Skip inputs for which no generic group changes.
             some = portion[self.holds(shape, group, portion, moved=True)[0]]
             found, movers = self.best(shape, some, moving, moved=True)
             some, movers = some[found], movers[found]
@@ -203,11 +203,11 @@ class _Search:
 
     @property
     def changes_first_group(self) -> bool:
-        """Whether only one neuron is changed, the first of all."""
+        """Whether only one neuron changes, the first of all."""
         return self.transform.matrix == "W" and self.transform.operation.one_row
 
     def best(self, shape: Shape, inputs: Array, size: int, moved: bool) -> tuple[Array, Array]:
-        """Return for each inputs (I, ·) the first group of a size that passes, and whether any.
+        """Return for each inputs (I, ·) whether a group of a size passes, and the first that does.
 
         Returns:
             (I,) and (I, ·).
@@ -215,21 +215,21 @@ class _Search:
         """
         length = self.lengths(shape)[0]
         self.count(len(inputs) * how_many(length, size))
-        places = np.full(len(inputs), np.inf)
+        ranks = np.full(len(inputs), np.inf)
         groups = np.zeros((len(inputs), length), dtype=np.int8)
         before = 0
         for portion in rows(length, size, max(1, PORTION // max(1, len(inputs)))):
             order = before + np.arange(len(portion)) + 2.0**40 * (portion < 0).sum(axis=1)
             holds = self.holds(shape, portion, inputs, moved)
             order = np.where(holds, order[:, None], np.inf)
-            first, better = order.argmin(axis=0), order.min(axis=0) < places
-            places = np.minimum(places, order.min(axis=0))
+            first, better = order.argmin(axis=0), order.min(axis=0) < ranks
+            ranks = np.minimum(ranks, order.min(axis=0))
             groups[better] = portion[first[better]]
             before += len(portion)
-        return np.isfinite(places), groups
+        return np.isfinite(ranks), groups
 
     def count(self, candidates: int) -> None:
-        """Count what is looked at; raises where that is too much."""
+        """Count candidates; raise if there are too many."""
         self.looked_at.append(candidates)
         if sum(self.looked_at) > LARGEST_SEARCH:
             raise self.given_up()
@@ -247,12 +247,12 @@ class _Search:
         )
 
     def holds(self, shape: Shape, groups: Array, inputs: Array, moved: bool) -> Array:
-        """Return for groups (B, ·) and inputs (I, ·) whether there is a z, (B, I), in float64.
+        """Return for groups (B, ·) and inputs (I, ·) whether z is defined, (B, I), in float64.
 
-        There is one before the change and after it; with `moved`, the two differ.
+        It must be defined before and after the change; with `moved`, the two must differ.
         """
-        # Any ε > 0 decides alike: where C'²(v + ε) = C²(v' + ε) for all that share v, C'² = rC²
-        # and v' = rv, so r is 1. At 1 float64 can tell it from rounding.
+        # Any ε > 0 decides alike: if C'²(v + ε) = C²(v' + ε) for all that share v, then C'² = rC²
+        # and v' = rv, so r is 1. At ε = 1 float64 can tell it from rounding.
         eps = 1 if self.normalizer.eps else 0
         one = replace(self.normalizer, groups=1, eps=eps)
         pairs = np.repeat(groups + 0.0, len(inputs), axis=0), np.tile(inputs, (len(groups), 1))
@@ -266,8 +266,8 @@ class _Search:
             holds = holds & differs.any(axis=(-2, -1))
         return np.broadcast_to(holds, len(pairs[0])).reshape(len(groups), len(inputs))
 
-    def place(self, candidate: _Candidate) -> tuple[int, ...]:
-        """Return what candidates of one sum are compared by: W first, then X, then γ."""
+    def sort_key(self, candidate: _Candidate) -> tuple[int, ...]:
+        """Return the sort key of candidates with one sum: W first, then X, then γ."""
         return place_in_order(np.concatenate([part.ravel() for part in self.parts(candidate)]))
 
     def parts(self, candidate: _Candidate) -> list[Array]:
@@ -279,7 +279,7 @@ class _Search:
         return [W.reshape(-1, D), X.reshape(N, D), *([] if self.transform.rescales else [gamma])]
 
     def confirmed(self, candidate: _Candidate) -> Witness | None:
-        """Return the witness with these entries, or None where it shows nothing."""
+        """Return the witness with these entries, or None if it shows nothing."""
         W, X, *gamma = (exact.fractions(part) for part in self.parts(candidate))
         parameters, before, after = self.applied(self.normalizer, W, X, *gamma)
         left, right = after.C**2 * before.v, before.C**2 * after.v
@@ -319,7 +319,7 @@ class _Search:
         self, normalizer: Normalizer, W: Array, X: Array, gamma: Array | None = None
     ) -> tuple[Parameters, Side, Side]:
         """Return the parameters and both sides, for entries of any element type."""
-        # A whole number multiplies floats and fractions alike, and leaves them what they are.
+        # An integer multiplies floats and fractions without changing their type.
         delta = 2 if gamma is None else None
         after = self.transform(W, X, delta=delta, gamma=gamma)
         return (

@@ -1,6 +1,6 @@
-"""Where the points of a layer lie at the stages of Eq. 5, a → a − μ → z, before and after a change.
+"""The points of a layer at the stages of Eq. 5, a → a − μ → z, before and after a change.
 
-Each case is a point with a coordinate for each neuron.
+Each case is a point, with one coordinate per neuron.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from normgeo.invariance.transforms import Transform
 from normgeo.normalizers.normalizer import Normalizer
 
 SAME = 1e-9
-"""Of the largest |z|: what is nearer to its old place has come back, to rounding."""
+"""Fraction of the largest |z| within which a point is back where it was, up to rounding."""
 
 
 class Stages(NamedTuple):
@@ -33,11 +33,11 @@ class Stages(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """What all points of a stage lie on.
+    """A surface that contains all points of a stage.
 
     Attributes:
-        normal: of a plane through 0, (H,); None where they lie on none.
-        radius: of a sphere around 0, at ε = 0; None where they lie on none.
+        normal: of a plane through 0, (H,); None without such a plane.
+        radius: of a sphere around 0, at ε = 0; None without such a sphere.
 
     """
 
@@ -51,9 +51,9 @@ class Carried:
     """The points after a change.
 
     Attributes:
-        stages: where they are, None where there is no z; problem: then why, else "".
+        stages: of the points, None if z is undefined; problem: the reason, or "".
         distance: |z′ − z| of each case, (N,).
-        back: whether z is where it was, (N,). turned: whether it is where a negative δ turns it.
+        back: whether z is the same, (N,). turned: whether it is z as a negative δ changes its sign.
 
     """
 
@@ -70,9 +70,9 @@ class Journey:
     """The points of a layer under a change at several strengths.
 
     Attributes:
-        verdict: what is certified of the normalizer and the change.
+        verdict: the certified verdict on the normalizer and the change.
         strengths: δ, or the factor on γ, (S,). index: the neuron or case that changes.
-        before: unchanged. plane: what a − μ lies on. surface: what z lies on.
+        before: unchanged. plane: contains a − μ. surface: contains z.
         after: at each strength.
 
     """
@@ -99,14 +99,14 @@ def journey(
     index: int = 0,
     seed: int = 0,
 ) -> Journey:
-    """Carry the points of all cases along with a change, at every strength.
+    """Compute the points of all cases under a change, at every strength.
 
     Frozen statistics refer to the unchanged (W, X).
 
     Args:
         normalizer: of the layer. transform: a re-scaling by `strengths`, or a shift by
-            `strengths` × `gamma`. W: (H, D); X: (N, D). index: the row that changes, of one.
-        seed: of the draw that the verdict rests on.
+            `strengths` × `gamma`. W: (H, D); X: (N, D). index: the row, if only one changes.
+        seed: of the draw for the verdict.
 
     Raises:
         ValueError: an index outside the rows, or a z that is undefined before any change.
@@ -152,7 +152,7 @@ def journey(
 def stages(
     normalizer: Normalizer, W: Array, X: Array, reference: tuple[Array, Array] | None = None
 ) -> Stages:
-    """The points of all cases at each stage, for weights W (H, D) and cases X (N, D).
+    """Return the points of all cases at each stage, for weights W (H, D) and cases X (N, D).
 
     >>> from normgeo import NORMALIZERS
     >>> stages(NORMALIZERS["layer"], np.eye(3), np.array([[1.0, 2.0, 6.0]])).centered
@@ -165,11 +165,11 @@ def stages(
 
 
 def surfaces(normalizer: Normalizer, W: Array, X: Array) -> tuple[Surface, Surface]:
-    """What a − μ and z lie on, for weights W (H, D) and cases X (N, D).
+    """Return the surfaces of a − μ and of z, for weights W (H, D) and cases X (N, D).
 
-    A mean over all neurons leaves Σₕ (a − μ)ₕ = 0, and so does a σ that they share. Where each
-    neuron has a σ of its own, the plane of z is a tilted one, Σₕ σₕ zₕ = 0. A mean of squares over
-    all neurons gives every z the length √H, at ε = 0.
+    After subtracting a mean over all neurons Σₕ (a − μ)ₕ = 0, also after division by a shared σ. If
+    each neuron has its own σ, the plane of z is tilted, Σₕ σₕ zₕ = 0. A mean of squares over all
+    neurons gives every z the length √H, at ε = 0.
     """
     C, v = replace(normalizer, eps=0.0).moments(W, X, (W, X))
     v, ones = np.broadcast_to(v, C.shape), np.ones(len(W))
@@ -192,9 +192,9 @@ def _unit(normal: Array | None) -> Array | None:
 
 
 def lengths(normalizer: Normalizer, W: Array, X: Array) -> Array:
-    """|z| of each case by the law of a mean of squares over the neurons, (N,).
+    """Return |z| of each case as predicted for a mean of squares over the neurons, (N,).
 
-    |z|² = Σₕ v/(v + ε): √H at ε = 0, and less with an ε, most where v is small.
+    |z|² = Σₕ v/(v + ε): √H at ε = 0, and less for ε > 0, especially if v is small.
     """
     _, v = replace(normalizer, eps=0.0).moments(W, X, (W, X))
     v = np.broadcast_to(v, (len(X), len(W)))
@@ -203,5 +203,5 @@ def lengths(normalizer: Normalizer, W: Array, X: Array) -> Array:
 
 
 def _alike(values: Array, axis: int) -> bool:
-    """Whether values along an axis differ by rounding only."""
+    """Whether values along an axis differ only by rounding."""
     return bool((np.ptp(values, axis=axis) <= SAME * np.abs(values).max(axis=axis)).all())

@@ -1,8 +1,8 @@
 """Ten changes of weights or data: five operations on the rows of a matrix, two matrices.
 
-The rows of W are weight vectors, the rows of X are cases, so every column of Table 1 is one of
-these, and its partner in the other matrix is its dual (A = X Wᵀ is transposed when W and X are
-exchanged).
+The rows of W are weight vectors and the rows of X are cases, so every column of Table 1 is one of
+these changes. Its dual is the same operation on the other matrix (exchanging W and X transposes
+A = X Wᵀ).
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Transform:
 
     Attributes:
         key: the name, as in Table 1. label: the same in a few words.
-        operation: what happens to the rows. matrix: "W" or "X".
-        column: the column of Table 1 it heads, None for the four that the paper leaves out.
-        on_images: what it does where the rows are images. added: what a shift adds to a.
+        operation: on the rows. matrix: "W" or "X".
+        column: its column of Table 1, None for the four that the paper leaves out.
+        on_images: its effect if rows are images. added: the effect of a shift on a.
 
     """
 
@@ -45,12 +45,12 @@ class Transform:
 
     @property
     def rescales(self) -> bool:
-        """Whether it takes a factor δ; otherwise it takes a shift γ."""
+        """Whether its parameter is a factor δ, not a shift γ."""
         return self.operation.rescales
 
     @property
     def dual(self) -> Transform:
-        """The same operation on the other matrix: what it becomes once W and X are exchanged.
+        """The same operation on the other matrix, as if W and X were exchanged.
 
         >>> TRANSFORMS["case_rescaling"].dual.key
         'weight_vector_rescaling'
@@ -64,11 +64,11 @@ class Transform:
         return other
 
     def changed(self, W: Array, X: Array) -> Array:
-        """The one of the two whose rows it changes."""
+        """Return the matrix, W or X, whose rows it changes."""
         return W if self.matrix == "W" else X
 
     def reaches(self, shape: tuple[int, ...]) -> Array:
-        """Which of (N, H) summed inputs a changed row enters: row 0, where only one changes."""
+        """Which of (N, H) summed inputs depend on a changed row: row 0, if only one changes."""
         reached = np.zeros(shape, dtype=bool)
         rows = 0 if self.operation.one_row else slice(None)
         self.changed(reached.T, reached)[rows] = True
@@ -100,11 +100,11 @@ class Transform:
             W: (H, D); X: (N, D).
             delta: the factor of a re-scaling, not 0.
             gamma: the shift of the others, of shape `gamma_shape`.
-            index: the neuron or the case, where one row changes.
+            index: the neuron or the case, if one row changes.
 
         Raises:
-            ValueError: δ = 0, a missing or misplaced parameter, γ of another shape, or an
-                index outside the rows.
+            ValueError: δ = 0, a missing or misplaced parameter, γ of another shape, or an index
+                outside the rows.
 
         """
         self.require_row(W, X, index)
@@ -113,7 +113,7 @@ class Transform:
         return (changed, X) if self.matrix == "W" else (W, changed)
 
     def require_row(self, W: Array, X: Array, index: int) -> None:
-        """Raise a ValueError where there is no row `index` to change."""
+        """Raise a ValueError if there is no row `index` to change."""
         rows = self.changed(W, X).shape[-2]
         if not (is_whole(index) and -rows <= index < rows):
             raise Refusal(
@@ -132,7 +132,7 @@ class Transform:
     ) -> tuple[Array, Array]:
         """Return (dW, dX), the velocity of the change: T(2) − T(1) in δ, or T(γ) − T(0).
 
-        Exact, because every change is affine in its parameter.
+        This is exact, because every change is affine in its parameter.
         """
         delta = 2 if self.rescales else None
         W1, X1 = self(W, X, delta=delta, gamma=gamma, index=index)

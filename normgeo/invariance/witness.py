@@ -1,4 +1,4 @@
-"""The numbers that show a "no" on a blackboard: both sides of a change that moves z, exactly."""
+"""The numbers that show a "no" on a blackboard: both sides of a change that changes z, exactly."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Side(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Witness:
-    """The smallest integers at which a change moves |z|; every number is a `Fraction`.
+    """The smallest integers at which a change changes |z|; every number is a `Fraction`.
 
     Attributes:
-        normalizer, transform: what moves z.
-        parameters: δ = 2 or γ, and the row that changes where one does.
+        normalizer, transform: of the witness.
+        parameters: δ = 2 or γ, and the row if only one changes.
         before, after: W, X, C and v.
-        place: (n, h), the first where |z'| ≠ |z|. z_squared, z_squared_after: c²/v there.
+        place: the first entry (n, h) at which |z'| ≠ |z|. z_squared, z_squared_after: c²/v there.
 
     """
 

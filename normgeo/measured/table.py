@@ -156,10 +156,13 @@ class MeasuredTable:
         return tuple(row for row in alive if measured.norms[row] > LONG * median > 0)
 
     def recorder(self) -> dict[str, Any]:
-        """Return what a `Recorder` of this network is to be told: blocks, biases, neurons."""
+        """Return what a `Recorder` of this network is to be told: blocks, biases, neurons.
+
+        Of a weight that moves nothing now, as behind a gain of 0, no norm is told; it is recorded.
+        """
         blocks, biases = {}, {}
         for name, measured in self.tensors.items():
-            if self.roles.get(name) != "matrix" or measured.is_dead:
+            if self.roles.get(name) != "matrix":
                 continue
             whole = "layer" if measured.ignores("all_plus") else "rms"
             if measured.is_invariant:

@@ -30,7 +30,8 @@ class MeasuredTensor:
         verdicts: on each of CHANGES; None where it is not to be asked, as of zeros times δ.
         rows: the verdict on each row × δ, where one was found.
         untried: rows in groups that move, of which none was looked at alone.
-        zeros: rows that are 0. dead: rows of which no small change moves the outputs.
+        zeros: rows that are 0. dead: rows of which neither × δ nor a small change of another kind
+            moves the outputs.
         undecided: rows of which that was not found out.
         blocks: parts of it that may be scaled each by its own δ > 0; 0 where there is none.
         norms: of the rows.

@@ -1,9 +1,9 @@
-"""One head of attention over the tokens of a sequence, with or without a norm of q and k.
+"""One attention head over the tokens of a sequence, with or without a norm of q and k.
 
     q = g_q N(x W_qᵀ),    k = g_k N(x W_kᵀ),    logit_ij = q_i·k_j/√d,    weights = softmax over j
 
-With QK-norm N averages over the d dimensions of the head, or is any other center and scale;
-without, it is the standard normalizer.
+With QK-norm N averages over the d dimensions of the head, or is any other center and scale; without
+QK-norm, N is the standard normalizer.
 Source: Dehghani et al., Scaling Vision Transformers to 22 Billion Parameters, 2023, for layer norm;
 Henry et al., Query-Key Normalization for Transformers, 2020, divide by ℓ2 norms: RMS norm over √d.
 """
@@ -29,12 +29,12 @@ from normgeo.normalizers.normalizer import Normalizer
 @final
 @dataclass(init=False, eq=False)
 class AttentionHead(Constant):
-    """A head of attention, with or without a norm of its queries and keys (QK-norm).
+    """An attention head, with or without a norm of its queries and keys (QK-norm).
 
         q = g_q N(x W_qᵀ),    k = g_k N(x W_kᵀ),    logit_ij = q_i·k_j/√d
 
     Attributes:
-        normalizer: N, the standard one for none. W_q, W_k: (d, F). g_q, g_k: (d,), 1 if left out.
+        normalizer: N, the standard one for no norm. W_q, W_k: (d, F). g_q, g_k: (d,), 1 if omitted.
 
     Raises:
         ValueError: bad shapes or numbers, or frozen statistics.
@@ -90,7 +90,7 @@ class AttentionHead(Constant):
         return cls(normalizer, W_q, W_k)
 
     def times(self, factor: float) -> AttentionHead:
-        """Return the head with W_q and W_k multiplied by a factor; raises beyond floats."""
+        """Return the head with W_q and W_k multiplied by a factor; raises if they overflow."""
         number = real_number("factor", factor)
         with np.errstate(over="ignore"):
             W_q, W_k = self.W_q * number, self.W_k * number
@@ -100,7 +100,7 @@ class AttentionHead(Constant):
         """Return the logits (T, T) of tokens X (T, F), queries by keys.
 
         Raises:
-            ValueError: bad tokens, where N has no z, logits beyond floats or beyond memory.
+            ValueError: bad tokens, an undefined z, logits that overflow or take too much memory.
 
         """
         tokens = of_shape("X", X, None, self.W_q.shape[1])
@@ -113,7 +113,7 @@ class AttentionHead(Constant):
         return logits
 
     def weights(self, X: ArrayLike) -> Array:
-        """Return how much each token takes of each other, (T, T), rows of sum 1; as `logits`."""
+        """Return the attention weights (T, T), whose rows sum to 1; raises as `logits` does."""
         logits = self.logits(X)
         with np.errstate(over="ignore", under="ignore"):
             grown = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -121,13 +121,14 @@ class AttentionHead(Constant):
         return weights
 
     def bound(self, X: ArrayLike) -> float | None:
-        """Return what no |logit| of tokens X (T, F) exceeds, whatever W_q and W_k; None for none.
+        """Return a bound on |logit| of tokens X (T, F) for any W_q and W_k; None if there is none.
 
-        |q·k| ≤ max|g_q g_k| |N||N|, and |N| is √d at most where N averages over the d dimensions,
-        √(d(T − 1)) or √(dT) where it averages over the tokens, √d·max|x| over the weights.
+        |q·k| ≤ max|g_q g_k| |N||N|, and |N| is at most √d if N averages over the d
+        dimensions, √(d(T − 1)) or √(dT) if it averages over the tokens, √d·max|x| if over the
+        weights.
 
         Raises:
-            ValueError: bad tokens, or a bound beyond floats.
+            ValueError: bad tokens, or a bound that overflows.
 
         >>> from normgeo import NORMALIZERS
         >>> rng = np.random.default_rng(0)
@@ -152,7 +153,7 @@ class AttentionHead(Constant):
 
 
 def require_current(normalizer: Normalizer | str) -> Normalizer:
-    """Return a normalizer whose statistics are those of the tokens; refuse frozen ones."""
+    """Return a normalizer that uses the statistics of the tokens; refuse frozen ones."""
     normalizer = normalizer_of(normalizer)
     if normalizer.statistics == "frozen":
         raise Refusal(

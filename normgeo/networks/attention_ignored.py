@@ -1,8 +1,8 @@
-"""Which changes of its weights a head of attention ignores, certified exactly.
+"""Which changes of its weights an attention head ignores, certified exactly.
 
-The logits of fractions are sums over the roots of the two variances of a query and a key, and are
-compared before and after a change at random integers (see `ignored`): each root is open, so that
-no sign of the draw decides. 1/√d is left out: it is the same before and after.
+With fractions, logits are sums over the roots of the variances of a query and of a key. They are
+compared before and after a change at random integers (see `ignored`). Each root stays symbolic, so
+no sign of the drawn numbers decides. 1/√d is omitted: it is the same before and after.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Weights(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """What changes are made with, all fractions or all floats.
+    """The random numbers that changes use, all fractions or all floats.
 
     Attributes:
         delta: δ > 0. factors: of dimensions, above 0, (d,). a: for features, (F,).
@@ -70,7 +70,7 @@ class Change:
     """A change of the weights of a head.
 
     Attributes:
-        key: of it. title: in a few words. apply: (weights, drawn) → changed ones.
+        key: its name. title: in a few words. apply: (weights, drawn) → changed ones.
 
     """
 
@@ -128,18 +128,18 @@ CHANGES: dict[str, Change] = {
 def attention_ignored(
     normalizer: Normalizer | str, seed: int = 0, dimension: int = DIMENSION
 ) -> dict[str, Ignored]:
-    """Certify which changes of weights the logits of an attention head ignore, by their keys.
+    """Certify which changes of weights the logits of an attention head ignore, by key.
 
     The logits before and after are compared exactly, at weights and tokens of random integers; a ✗
-    has a witness of floats, `moved`. Head, changes and what a ✓ rests on: `AttentionHead`,
-    docs/mathematics.md.
+    has a witness in floats, `moved`. See `AttentionHead` for the head, docs/mathematics.md for the
+    changes and what a ✓ is based on.
 
     Args:
         normalizer: of queries and keys. seed: of the draw. dimension: d, at most 24.
 
     Raises:
-        ValueError: bad arguments, frozen statistics, or a normalizer that has no z here.
-        ContradictionError: a defect, a ✓ that floats contradict.
+        ValueError: bad arguments, frozen statistics, or an undefined z.
+        ContradictionError: a defect: floats contradict a ✓.
 
     >>> from normgeo import NORMALIZERS
     >>> [attention_ignored(NORMALIZERS[m])["q_times"].symbol for m in ("standard", "rms")]
@@ -188,7 +188,7 @@ def _of_draw(normalizer: Normalizer, seed: int, d: int, attempt: int) -> dict[st
 
 
 def _drawn(d: int, draw: Callable[..., Array]) -> tuple[Weights, Drawn, Array]:
-    """Weights, what changes are made with, and tokens, of numbers that `draw` makes by shape."""
+    """Draw weights, the numbers for changes, and tokens; `draw` makes an array of a shape."""
     F = FEATURES
 
     def factors(count: int) -> Array:

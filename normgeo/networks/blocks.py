@@ -1,15 +1,15 @@
-"""A block of a residual network, and the two places of its norm.
+"""A block of a residual network, and the two positions of its norm.
 
     pre-norm:   x_{l+1} = x_l + B(N(x_l))          the head reads N(x_L)
     post-norm:  x_{l+1} = N(x_l + B(x_l))          the head reads x_L
     B(y) = V f(W y + b) + c,    f = ReLU
 
-Both are one chain of sums s, in which a norm stands before every branch and before the head,
+Both are one chain of sums s, with a norm before every branch and before the head,
 
-    s_{l+1} = k_l + B(y_l),    y_l = N(s_l),    head of N(s_L),
+    s_{l+1} = k_l + B(y_l),    y_l = N(s_l),    head of N(s_L).
 
-and differ in what the residual connection carries: with pre-norm k = s, with post-norm k = y, whose
-first y is s. W reads the stream x = k, and V writes to it.
+They differ in the value that the residual connection carries: with pre-norm k = s, with post-norm
+k = y, where the first y is s. W reads the stream x = k, and V writes to it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Block(NamedTuple):
     """The parameters of a block, or their gradients.
 
     Attributes:
-        norm: g and β of the norm before its branch, None where there is none.
+        norm: g and β of the norm before its branch, None without a norm.
         W: (M, D). b: (M,). V: (D, M). c: (D,).
 
     """
@@ -45,17 +45,17 @@ class Block(NamedTuple):
 
 
 Back = Callable[[Array], tuple[Array, Block]]
-"""From a gradient in the sum after a block to those in the sum before it and in the block."""
+"""Maps a gradient in the sum after a block to those in the sum before it and in the block."""
 
 
 @final
 @dataclass(frozen=True)
 class Place:
-    """Where the norm of a block stands.
+    """The position of the norm in a block.
 
     Attributes:
         key: in PLACES. title: in a few words. short: in one.
-        carries_normalized: whether the residual connection carries what the norm has made.
+        carries_normalized: whether the residual connection carries the normalized sum.
 
     """
 
@@ -65,7 +65,7 @@ class Place:
     carries_normalized: bool
 
     def step(self, normalizer: Normalizer, block: Block, s: Array) -> tuple[Array, Array, Back]:
-        """Return the sum after a block, what the residual connection carried, and the way back."""
+        """Return the sum after a block, what the residual connection carries, and the way back."""
         y, from_norm = (s, None) if block.norm is None else norm(normalizer, block.norm, s)
         summed = y @ block.W.T + block.b
         hidden, slope = RELU.value(summed), RELU.slope(summed)
@@ -85,7 +85,7 @@ class Place:
         return carried + hidden @ block.V.T + block.c, carried, back
 
     def exact(self, normalizer: Normalizer, block: Block, s: Rooted) -> Sums:
-        """Return the sum after a block of fractions, from one of fractions."""
+        """Return the sum after a block of fractions, from a sum of fractions."""
         y = s if block.norm is None else exact_norm(normalizer, block.norm, s)
         carried = y if self.carries_normalized else s
         plain = carried._replace(rest=carried.rest + block.c)

@@ -1,8 +1,8 @@
-"""Changes of the weights of a residual network, of which some leave its function as it is.
+"""Changes of the weights of a residual network; some leave its function unchanged.
 
-Each is a function of the parameters, the place of the norm and what was drawn for it: it treats
-fractions as it treats floats. A change of one block is one of block ℓ, which is neither the first
-nor the last.
+Each is a function of the parameters, the position of the norm and the random numbers, the same for
+fractions as for floats. A change of one block changes block ℓ, which is neither the first nor the
+last.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BLOCK = 1
 
 
 class Drawn(NamedTuple):
-    """What changes are made with, all fractions or all floats.
+    """The random numbers that changes use, all fractions or all floats.
 
     Attributes:
         delta: δ > 0. factors: of features, above 0, (D,). hidden: of hidden neurons, (M,).
@@ -49,7 +49,8 @@ class Change:
     """A change of the weights of a residual network.
 
     Attributes:
-        key: of it. title: in a few words. apply: (parameters, place, drawn) → changed parameters.
+        key: its name. title: in a few words. apply: (parameters, place, drawn) → changed
+            parameters.
 
     """
 
@@ -59,7 +60,7 @@ class Change:
 
 
 def _with(at: Parts, index: int, change: Callable[[Block], Block]) -> Parts:
-    """The same with one of its blocks changed."""
+    """Return the parameters with one block changed."""
     blocks = (change(block) if i == index else block for i, block in enumerate(at.blocks))
     return at._replace(blocks=tuple(blocks))
 
@@ -129,7 +130,7 @@ def _first_writes_times(at: Parts, count: int, delta: Any) -> Parts:
 
 def _sum_times(at: Parts, place: Place, drawn: Drawn) -> Parts:
     delta = drawn.delta
-    if not place.carries_normalized:  # a sum carries what all earlier blocks have written
+    if not place.carries_normalized:  # a sum carries the outputs of all earlier blocks
         return _first_writes_times(at, BLOCK + 1, delta)
 
     def times(block: Block) -> Block:
@@ -162,7 +163,7 @@ def _turned(at: Parts, place: Place, drawn: Drawn) -> Parts:
 
 
 def _folded(gain: Gain, W: Array, b: Array) -> tuple[Gain, Array, Array]:
-    """A norm without gain and shift, and the weights and biases after it that have taken them."""
+    """Fold a norm's gain and shift into the weights and biases after it; return all three."""
     g, beta = gain
     return Gain(g / g, beta - beta), W * g, b + W @ beta
 
@@ -197,7 +198,7 @@ CHANGES: dict[str, Change] = {
 
 
 def reflection(v: Array) -> Array:
-    """Return the orthogonal matrix 1 − 2vvᵀ/v·v, of fractions for fractions."""
+    """Return the orthogonal matrix 1 − 2vvᵀ/v·v, in fractions if v is."""
     one = np.eye(len(v), dtype=int)
     matrix: Array = one - 2 * v[:, None] * v / (v * v).sum()
     return matrix

@@ -1,8 +1,8 @@
-"""A small convolutional network: a kernel of 3 × 3, a norm over images, ReLU, a head of classes.
+"""A small convolutional network: a kernel of 3 × 3, a norm over images, ReLU, a linear head.
 
     a = K * image,    h = ReLU(g z + b),    logits = U vec(h) + u
 
-Images keep their size, with zeros around them. g and b have a number for each channel.
+Images are padded with zeros and keep their size. g and b have one number per channel.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from normgeo.networks.parameters import of_shape, parts_of, require_finite
 RELU = ACTIVATIONS["relu"]
 FAMILY = FAMILIES["categorical"]
 SIDE: Final = 3
-"""Of the kernel, in pixels."""
+"""The kernel's side, in pixels."""
 
 
 class Kernel(NamedTuple):
@@ -45,7 +45,7 @@ class Kernel(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """What a network made of images: a (N, C, P), z of the norm, s = g z + b, and logits (N, H)."""
+    """The intermediate values of a forward pass: a (N, C, P), z, s = g z + b, and logits (N, H)."""
 
     summed: Array
     normalized: Normalized
@@ -54,10 +54,10 @@ class Passed(NamedTuple):
 
 
 def image_windows(images: ArrayLike) -> Array:
-    """Return what a kernel of 3 × 3 sees at each of the P = R·S places of images, (N, 9, P).
+    """Return the windows of a kernel of 3 × 3 at the P = R·S positions of images, (N, 9, P).
 
     Args:
-        images: (N, R, S), with zeros around them.
+        images: (N, R, S), padded with zeros.
 
     Raises:
         ValueError: bad numbers, or windows that take too much memory.
@@ -109,7 +109,7 @@ class ConvolutionalNetwork(Constant):
         """Return a network with Gaussian weights, of variance 2/9 in K and 1/CP in U.
 
         Args:
-            norm: over images. channels: C. places: P, of an image. outputs: H, classes.
+            norm: over images. channels: C. places: P, positions in an image. outputs: H, classes.
 
         Raises:
             ValueError: bad arguments, or weights that take too much memory.
@@ -130,17 +130,18 @@ class ConvolutionalNetwork(Constant):
         return np.concatenate([part.ravel() for part in self.parts])
 
     def unpack(self, theta: Array) -> ConvolutionalNetwork:
-        """Return the network of the same kind with parameters θ; raises for another shape."""
+        """Return the network with the same norm and parameters θ; raises for another shape."""
         *ends, size = np.cumsum([part.size for part in self.parts])
         pieces = zip(np.split(of_shape("theta", theta, size), ends), self.parts, strict=True)
         parts = Kernel(*(piece.reshape(part.shape) for piece, part in pieces))
         return ConvolutionalNetwork(self.norm, parts)
 
     def forward(self, seen: ArrayLike, known: Moments | None = None) -> Passed:
-        """Pass windows (N, 9, P) through the network; `known` moments are those of test time.
+        """Pass windows (N, 9, P) through the network; `known` moments are for test time.
 
         Raises:
-            ValueError: bad windows, where the norm has no z, or numbers beyond floats or memory.
+            ValueError: bad windows, an undefined z, or numbers that overflow or take too much
+                memory.
 
         """
         K, g, b, U, u = self.parts
@@ -159,7 +160,7 @@ class ConvolutionalNetwork(Constant):
         """Return −mean log P(y|x) with current statistics, nats per case, and its gradients.
 
         Args:
-            seen: windows (N, 9, P). y: classes (N,) from 0 up.
+            seen: windows (N, 9, P). y: classes (N,), integers from 0.
 
         Raises:
             ValueError: as `forward`, and for classes that the network does not have.

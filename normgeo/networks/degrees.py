@@ -1,8 +1,9 @@
-"""A bound on the degree of what is compared, carried through the same lines as the numbers.
+"""A bound on the degree of the compared polynomials, carried through the same lines as the numbers.
 
-After Laurent: with every divisor's inverse as a letter of its degree, the numbers of a link are
-polynomials. A sum of degree d holds no inverse to a power above d, so that d for each divisor
-clears it of them: a polynomial of degree d (1 + the number of divisors) at most.
+After Laurent: with a variable for the inverse of every divisor, of the divisor's degree, the
+numbers of a link are polynomials. A sum of degree d contains no inverse to a power above d, so
+multiplying by each divisor to the power d removes the inverses: a polynomial of degree
+d (1 + the number of divisors) at most.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from normgeo.base.arrays import Array
 
 @final
 class Quotient:
-    """A bound on the degree of a sum of products and quotients. Cancellation is not seen."""
+    """A bound on the degree of a sum of products and quotients, which ignores cancellation."""
 
     __slots__ = ("divisors", "value")
 
@@ -25,7 +26,7 @@ class Quotient:
 
     @property
     def degree(self) -> int:
-        """Of the polynomial that is left when the sum is cleared of its divisors."""
+        """The degree of the polynomial after the sum is multiplied by its divisors."""
         return self.value * (1 + len(self.divisors))
 
     def __add__(self, other: object) -> Quotient:
@@ -45,7 +46,7 @@ class Quotient:
         return self.inverse()
 
     def inverse(self) -> Quotient:
-        """The reciprocal: 1/d, with d among the divisors."""
+        """Return 1/d, with d among the divisors."""
         return Quotient(self.value, self.divisors | {self})
 
     def __pow__(self, power: int) -> Quotient:
@@ -61,13 +62,13 @@ class Quotient:
 def variables(*shape: int) -> Array:
     """Return an array of variables."""
     found = np.empty(shape, dtype=object)
-    for place in np.ndindex(shape):
-        found[place] = Quotient(1)
+    for index in np.ndindex(shape):
+        found[index] = Quotient(1)
     return found
 
 
 def degree_of_all(*compared: Array) -> int:
-    """Return a bound on the degree of any sum of the numbers, each with any sign.
+    """Return a bound on the degree of any sum of the numbers, with any signs.
 
     >>> x, y = variables(2)
     >>> degree_of_all(np.array([x * x, x / y], dtype=object))

@@ -1,14 +1,14 @@
 """Which changes of weights a whole residual network ignores, certified exactly block by block.
 
-A network is a chain of sums: embedding, blocks, head (see `blocks`). A change makes of its weights
-others, and of the sums s after each link others, s'. If after a link s' stands in one of the
-RELATIONS to s whatever came in, the next link starts from sums in that relation; and where the last
-one ends in "the same", the network's function has not changed.
+A network is a chain of sums: embedding, blocks, head (see `blocks`). A change of its weights
+changes the sums s after each link to s'. If s' after a link is in one of the RELATIONS to s for
+every input, the next link starts from sums in that relation; if the last link ends in "the same",
+the network's function is unchanged.
 
 Each link is evaluated before and after the change in exact arithmetic, by the normalizer's own
-lines, at sums drawn anew from 2⁶² integers. Its roots and its ReLUs stay open (see `rooted`), so
-that no sign of the draw decides: a ✓ holds for every set of active units. A ✗ has a witness: a
-network of floats whose outputs the change moves.
+code, at sums drawn from 2⁶² integers for each link. Its roots and its ReLUs stay symbolic (see
+`rooted`), so no sign of the drawn numbers decides: a ✓ holds for every set of active units. A ✗ has
+a witness: a network of floats whose outputs change.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from normgeo.normalizers.normalizer import Normalizer
 
 
 class Size(NamedTuple):
-    """Of the networks that are drawn: cases, features, stream, hidden neurons, outputs, blocks."""
+    """The size of the drawn networks: cases, features, stream, hidden neurons, outputs, blocks."""
 
     N: int = 4
     F: int = 3
@@ -58,7 +58,7 @@ class Size(NamedTuple):
 
 
 SIZE, SMALLEST, LARGEST = Size(), Size(2, 1, 2, 1, 1, 3), 8
-"""What is drawn; the least, with a block that is neither first nor last; the most of each."""
+"""The default; the smallest, with a block that is neither first nor last; the most of each."""
 
 REGION = text("every set of active units, wherever no σ is 0")
 
@@ -66,21 +66,21 @@ REGION = text("every set of active units, wherever no σ is 0")
 def residual_ignored(
     normalizer: Normalizer | str, place: Place | str, seed: int = 0, size: Sequence[int] = SIZE
 ) -> dict[str, Ignored]:
-    """Certify which changes of weights a residual network ignores, by their keys.
+    """Certify which changes of weights a residual network ignores, by key.
 
     The network before a change and after it are compared exactly, link by link of the chain, at
-    random integers, with every ReLU left open; a ✗ has a witness in floats, `moved`. See
-    `ResidualNetwork` for the network and docs/mathematics.md for the changes and for what a ✓
-    rests on. It takes half a second, and two seconds at the largest size.
+    random integers, with every ReLU symbolic; a ✗ has a witness in floats, `moved`. See
+    `ResidualNetwork` for the network and docs/mathematics.md for the changes and what a ✓ is based
+    on. It takes half a second, two seconds at the largest size.
 
     Args:
         normalizer: of the cases or the features. place: "pre" or "post". seed: of the draw.
-        size: of what is drawn, (N, F, D, M, H, L): cases, features, stream, hidden neurons,
+        size: of the drawn networks, (N, F, D, M, H, L): cases, features, stream, hidden neurons,
             outputs and blocks, at most 8 each.
 
     Raises:
-        ValueError: bad arguments, or a normalizer that cannot stand by itself, or has no z here.
-        ContradictionError: a defect, a ✓ that floats contradict.
+        ValueError: bad arguments, a normalizer that needs weights, or an undefined z.
+        ContradictionError: a defect: floats contradict a ✓.
 
     >>> from normgeo import NORMALIZERS
     >>> rms = NORMALIZERS["rms"]
@@ -129,7 +129,7 @@ def _of_draw(
 
 
 class _Floats:
-    """Random networks of floats, drawn when they are needed."""
+    """Random networks of floats, drawn on demand."""
 
     def __init__(
         self, normalizer: Normalizer, place: Place, size: Size, rng: np.random.Generator
@@ -138,7 +138,7 @@ class _Floats:
         self._met: list[tuple[Parts, Drawn, Array, Array]] = []
 
     def move(self, change: Change, index: int) -> float:
-        """Return by how much a change moves the logits of the network with this number."""
+        """Return the size of the change of the logits, for the network with this number."""
         while len(self._met) <= index:
             parts, drawn = _drawn(
                 self._place, self._size, lambda *shape: self._rng.standard_normal(shape)
@@ -153,7 +153,7 @@ class _Floats:
 
 
 def _drawn(place: Place, size: Size, draw: Callable[..., Array]) -> tuple[Parts, Drawn]:
-    """A network and what changes are made with, of numbers that `draw` makes by their shape."""
+    """Draw a network and the numbers for changes; `draw` makes an array of a shape."""
     _, F, D, M, H, L = size
 
     def factors(count: int) -> Array:
@@ -180,7 +180,7 @@ def _drawn(place: Place, size: Size, draw: Callable[..., Array]) -> tuple[Parts,
 
 
 class _Network:
-    """An exact network, or one of variables, with a stream of its own before every link."""
+    """An exact network, or one of variables, with its own stream before every link."""
 
     def __init__(
         self, normalizer: Normalizer, place: Place, size: Size, draw: Callable[..., Array]
@@ -225,7 +225,7 @@ class _Network:
 
 @dataclass(frozen=True)
 class _Certifier:
-    """Exact networks, and one of variables that tells the degree of what they compare."""
+    """Exact networks, and one of variables that bounds the degree of the comparisons."""
 
     networks: tuple[_Network, ...]
     symbolic: _Network
@@ -242,7 +242,7 @@ class _Certifier:
         return cls(networks, _Network(normalizer, place, size, variables))
 
     def check(self, change: Change) -> Check:
-        """Follow a change along the chain, until no relation is found."""
+        """Follow a change along the chain, until no relation holds."""
         changed = [network.changed(change) for network in self.networks]
         touched = self.networks[0].touched(changed[0])
         relation: Relation | None = SAME
@@ -261,7 +261,7 @@ class _Certifier:
         return Check(True, tuple(links), *self._bounds(change, compared))
 
     def _relation(self, changed: list[Parts], index: int, relation: Relation) -> Relation | None:
-        """The first relation that the sums after a link satisfy at every draw."""
+        """Return the first relation that holds after a link at every draw."""
         pairs = []
         for network, parts in zip(self.networks, changed, strict=True):
             after = network.after(parts, index, relation)
@@ -270,7 +270,7 @@ class _Certifier:
         return next((r for r in RELATIONS if all(r.holds(*pair) for pair in pairs)), None)
 
     def _bounds(self, change: Change, compared: list[tuple[int, Relation]]) -> tuple[int, float]:
-        """The degree of what was compared, and the share of draws that would pass if false."""
+        """Return the degree of the comparisons, and the share of draws that pass a false one."""
         symbolic, largest, error = self.symbolic, 0, 0.0
         changed, drawn = symbolic.changed(change), symbolic.drawn
         for index, relation in compared:

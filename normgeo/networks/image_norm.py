@@ -1,8 +1,8 @@
 """A norm over images, z = (a − μ)/σ of an array (N, C, P), and its derivative.
 
-Which entries share a statistic is a `Sharing`: one channel over the cases and places (batch), one
-case over the channels and places (layer), a group of channels of a case, or one channel of it
-(instance). Each becomes a row whose mean and mean square are taken, so the derivative is that of a
+Which entries share a statistic is a `Sharing`: one channel over cases and positions (batch), one
+case over channels and positions (layer), a group of channels of a case, or one channel of a case
+(instance). Each set becomes a row with a mean and a mean square, so the derivative is that of a
 layer scale over the entries of a row.
 """
 
@@ -46,7 +46,7 @@ class ImageNorm(Constant):
         eps: ε ≥ 0.
 
     Raises:
-        ValueError: another sharing, or groups for one that takes none.
+        ValueError: an unknown sharing, or groups with a sharing that has none.
 
     Source: Wu and He, Group Normalization, 2018, Fig. 2.
 
@@ -85,7 +85,7 @@ class ImageNorm(Constant):
         return self.sharing is not None and not self.sharing.within_case
 
     def normalize(self, A: ArrayLike, known: Moments | None = None) -> Normalized:
-        """Return z of A (N, C, P); with `known` moments, as at test time, where cases share them.
+        """Return z of A (N, C, P); `known` moments replace those that cases share, as at test time.
 
         Raises:
             ValueError: bad numbers, a statistic of a single entry or of equal ones, groups that do
@@ -125,7 +125,7 @@ class ImageNorm(Constant):
         return Normalized(self, self._entries(z, A.shape), z, known)
 
     def _rows(self, A: Array) -> Array:
-        """A row for each statistic."""
+        """Reshape to one row per statistic."""
         N, C, P = A.shape
         G = self._groups(C)
         blocks = A.reshape(N, G, C // G * P)
@@ -134,7 +134,7 @@ class ImageNorm(Constant):
         return blocks.reshape(N * G, -1)
 
     def _entries(self, rows: Array, shape: tuple[int, ...]) -> Array:
-        """The reverse of `_rows`."""
+        """The inverse of `_rows`."""
         N, C, P = shape
         G = self._groups(C)
         if self.shared_by_cases:
@@ -153,7 +153,7 @@ class Normalized:
     """A normalized array, and what its derivative needs.
 
     Attributes:
-        norm: it. z: (N, C, P). rows: the same, a row for each statistic.
+        norm: the norm. z: (N, C, P). rows: z with one row per statistic.
         moments: μ and σ of the rows, None without a norm.
 
     """
@@ -164,7 +164,7 @@ class Normalized:
     moments: Moments | None
 
     def vjp(self, U: Array) -> Array:
-        """Return what takes a gradient in z, U (N, C, P), to that in A, with current statistics."""
+        """Map a gradient in z, U (N, C, P), to that in A, with current statistics."""
         if self.moments is None:
             return U
         at = ScalePoint(self.rows, self.moments.sigma, self.rows, 1)
@@ -173,7 +173,7 @@ class Normalized:
 
 
 def norms(groups: int = 2, eps: float = 1e-5) -> dict[str, ImageNorm]:
-    """The norms over images, by key; the first is none."""
+    """Return the norms over images, by key; the first is none."""
     return {"without": ImageNorm(None)} | {
         key: ImageNorm(sharing, groups if sharing.takes_groups else 1, eps)
         for key, sharing in SHARINGS.items()

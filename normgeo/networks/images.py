@@ -1,4 +1,4 @@
-"""Images of classes as the windows of a convolution, with some held out."""
+"""Images with classes, as windows of a convolution, with some held out."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ MOST_CLASSES = 10_000
 @final
 @dataclass(init=False, eq=False)
 class Images(Constant):
-    """Square images of classes as the windows of a convolution, some of them held out.
+    """Square images with classes, as windows of a convolution, some of them held out.
 
     Attributes:
         side: of the images, in pixels. seen_train, seen_test: their windows (N, 9, side²).
-        y_train, y_test: their classes (N,), whole numbers from 0 up.
+        y_train, y_test: their classes (N,), integers from 0.
 
     Raises:
-        ValueError: images that are not square or not of one side, bad numbers, or windows that
-            take too much memory.
+        ValueError: images that are not square or differ in size, bad numbers, or windows that take
+            too much memory.
 
     """
 
@@ -44,7 +44,7 @@ class Images(Constant):
     def __init__(
         self, X_train: ArrayLike, y_train: ArrayLike, X_test: ArrayLike, y_test: ArrayLike
     ) -> None:
-        """Take images (N, side, side) with their classes (N,), to train on and held out."""
+        """Take images (N, side, side) and classes (N,), for training and held out."""
         train = real_array("X_train", X_train, 3)
         self.side = train.shape[1]
         train = of_shape("X_train", train, None, self.side, self.side)
@@ -59,7 +59,7 @@ class Images(Constant):
         """Return the digits, ink from 0 to 1, a fifth of them held out.
 
         Args:
-            seed: of what is held out. most: how many to train on, None for all.
+            seed: chooses the held-out images. most: limit on the training images, None for all.
 
         Raises:
             ValueError: bad arguments.

@@ -1,4 +1,4 @@
-"""A norm that stands by itself, y = g N(x) + β with N(x) = (x − μ)/σ: forward, back and exactly.
+"""A norm as a layer of its own, y = g N(x) + β, N(x) = (x − μ)/σ: forward, backward and exact.
 
 It is the normalizer of a layer whose weights are the identity, so its "neurons" are the features.
 """
@@ -28,10 +28,10 @@ class Gain(NamedTuple):
 
 
 def require_norm(normalizer: Normalizer | str, features: int, cases: int) -> Normalizer:
-    """Return a normalizer that can stand by itself over cases of so many features.
+    """Return a normalizer that works without weights, over cases of this many features.
 
     Raises:
-        ValueError: it normalizes weights, is frozen, or has no z at this size.
+        ValueError: it normalizes weights, is frozen, or z is undefined at this size.
 
     """
     normalizer = normalizer_of(normalizer)
@@ -57,7 +57,7 @@ def require_norm(normalizer: Normalizer | str, features: int, cases: int) -> Nor
 def norm(
     normalizer: Normalizer, gain: Gain, x: Array
 ) -> tuple[Array, Callable[[Array], tuple[Array, Gain]]]:
-    """Return y (N, D), and what takes a gradient in y to those in x and in the gain."""
+    """Return y (N, D), and a function from a gradient in y to those in x and in the gain."""
     at = normalizer.linearize(np.eye(x.shape[1]), x)
 
     def back(U: Array) -> tuple[Array, Gain]:
@@ -69,8 +69,7 @@ def norm(
 def exact_norm(normalizer: Normalizer, gain: Gain, x: Rooted) -> Rooted:
     """Return y of fractions: numerators over the roots of σ².
 
-    Each feature has a root of its own where the cases share σ, each case (and group) where the
-    features do.
+    Each feature has its own root if the cases share σ; each case (and group) if the features do.
     """
     if x.terms.size:
         raise TypeError(text("A norm takes fractions; got numbers with roots."))

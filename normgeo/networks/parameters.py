@@ -15,7 +15,7 @@ from normgeo.base.text import text
 
 
 def parts_of(name: str, values: object, letters: str) -> tuple[Any, ...]:
-    """Return the parts that letters name, given as a list or a tuple.
+    """Return the parts that the letters name, given as a list or a tuple.
 
     >>> parts_of("last", [1, 2], "g β")
     (1, 2)
@@ -35,7 +35,7 @@ def parts_of(name: str, values: object, letters: str) -> tuple[Any, ...]:
 
 
 def of_shape(name: str, values: ArrayLike, *shape: int | None) -> Array:
-    """Return finite floats of double precision in a shape; None is any length.
+    """Return finite float64 numbers in a shape; None stands for any length.
 
     >>> of_shape("b", [1, 2], 2)
     array([1., 2.])
@@ -55,7 +55,7 @@ def of_shape(name: str, values: ArrayLike, *shape: int | None) -> Array:
 
 
 def require_finite(what: str, arrays: Iterable[Array]) -> None:
-    """Refuse an answer beyond floats."""
+    """Refuse results that overflowed."""
     if not all(np.isfinite(array).all() for array in arrays):
         raise Refusal(
             text(

@@ -1,7 +1,7 @@
-"""How the units of a convolution differ by place.
+"""Statistics of the units of a convolution by position.
 
 The paper's reason why layer norm does less well in convolutions (section 6.7): units whose
-receptive field lies near the border of the image are rarely on, so that their statistics are not
+receptive field lies near the border of the image are rarely on, so their statistics differ from
 those of the rest of the layer.
 """
 
@@ -24,12 +24,13 @@ from normgeo.networks.convolution import ConvolutionalNetwork
 @final
 @dataclass(frozen=True, eq=False)
 class PlaceStatistics:
-    """Statistics of the units of a convolution by place, over all channels and cases.
+    """Statistics of the units of a convolution by position, over all channels and cases.
 
     Attributes:
         on: the share of units that are on, s > 0, (side, side).
-        shift: the mean of a there less that of the layer, over the layer's deviation.
-        spread: the deviation of a there over the layer's.
+        shift: the mean of a at a position minus that of the layer, over the layer's standard
+            deviation.
+        spread: the standard deviation of a at a position over the layer's.
 
     """
 
@@ -39,7 +40,7 @@ class PlaceStatistics:
 
     @property
     def is_border(self) -> Array:
-        """Which places lie at the border, (side, side)."""
+        """Whether each position is at the border, (side, side)."""
         border = np.ones(self.on.shape, dtype=bool)
         border[1:-1, 1:-1] = False
         return border
@@ -50,22 +51,22 @@ class PlaceStatistics:
 
     @property
     def distance(self) -> Array:
-        """How far a place's own statistics are from the layer's, (side, side).
+        """The distance of a position's own statistics from the layer's, (side, side).
 
-        √(shift² + (spread − 1)²): the distance between two normal laws by how far one must carry
-        the mass of the other (Wasserstein), over the deviation of the layer.
+        √(shift² + (spread − 1)²): the Wasserstein distance of two normal distributions, over the
+        standard deviation of the layer.
         """
         distance: Array = np.hypot(self.shift, self.spread - 1)
         return distance
 
 
 def place_statistics(network: ConvolutionalNetwork, seen: ArrayLike) -> PlaceStatistics:
-    """Measure the units of a convolution place by place, with current statistics.
+    """Measure the units of a convolution at each position, with current statistics.
 
         shift = (mean of a there − mean of a)/σ,    spread = σ there/σ
 
     Args:
-        network: of images with as many places. seen: windows (N, 9, P) of square images.
+        network: for images of the same size. seen: windows (N, 9, P) of square images.
 
     Raises:
         ValueError: as `ConvolutionalNetwork.forward`, images that are not square, or sums that are

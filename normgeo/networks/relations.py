@@ -1,4 +1,4 @@
-"""Relations between a stream after a change of weights and the same stream before it."""
+"""Relations of a stream after a change of weights to the same stream before it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from normgeo.networks.rooted import Over, Rooted, Roots, Sums
 
 
 class Offsets(NamedTuple):
-    """What relations are made with: a number of each case (N,), of each feature (D,)."""
+    """The offsets in relations: one number per case (N,), one per feature (D,)."""
 
     of_cases: Array
     of_features: Array
@@ -27,13 +27,13 @@ class Offsets(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Relation:
-    """A relation between the stream after a change and the stream before it.
+    """A relation of the stream after a change to the stream before it.
 
     Attributes:
-        key: of it. title: in a few words.
+        key: its name. title: in a few words.
         impose: (s, drawn, offsets) → s' of fractions.
         expected: (numbers before, drawn) → those after, up to an offset.
-        alike: the axis along which that offset is the same, None where there is none.
+        alike: the axis along which that offset is constant, None without an offset.
 
     """
 
@@ -44,18 +44,18 @@ class Relation:
     alike: int | None = None
 
     def holds(self, before: Sums, after: Sums, drawn: Drawn) -> bool:
-        """Whether sums after stand so to those before, whichever units are active."""
+        """Whether the sums before and after are in this relation, for every set of active units."""
         roots = Roots(drawn.delta)
         written = after.opened_as(before, drawn.hidden[: len(after.written)], roots)
         if written is None or not self._stand(before.plain, after.plain, self.alike, drawn, roots):
             return False
-        # A unit may be active in some cases only, so the cases share no offset.
+        # A unit may be active in some cases only, so cases cannot share an offset.
         alike = 1 if self.alike == 1 else None
         first, own = (Rooted.rational(values) for values in (before.written, written))
         return self._stand(first, own, alike, drawn, roots)
 
     def degree(self, before: Sums, after: Sums, drawn: Drawn) -> int:
-        """Return the degree of what `holds` compares, at most, of sums of variables."""
+        """Return a bound on the degree of the comparison in `holds`, from sums of variables."""
         factors = drawn.hidden[: len(after.written)]
         written = Rooted.rational(after.written * factors[:, None])
         compared = []
@@ -75,8 +75,8 @@ class Relation:
         if alike is None:
             return bool((expected == found).all())
         differences = np.empty(found.shape, dtype=object)
-        for place, over in np.ndenumerate(found):
-            differences[place] = _difference(over, expected.item(place))
+        for index, over in np.ndenumerate(found):
+            differences[index] = _difference(over, expected.item(index))
         first = differences[:, :1] if alike else differences[:1]
         return bool((differences == first).all())
 

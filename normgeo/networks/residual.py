@@ -33,8 +33,7 @@ class Parts(NamedTuple):
     """The parameters of a residual network, or their gradients.
 
     Attributes:
-        E: (D, F). e: (D,). blocks: from the inputs on. last: of the norm that the head reads.
-            U: (H, D). u: (H,).
+        E: (D, F). e: (D,). blocks: in order. last: of the norm before the head. U: (H, D). u: (H,).
 
     """
 
@@ -46,7 +45,7 @@ class Parts(NamedTuple):
     u: Array
 
     def arrays(self) -> Iterator[Array]:
-        """Yield every array, from the inputs on."""
+        """Yield every array, starting at the inputs."""
         yield from (self.E, self.e)
         for block in self.blocks:
             yield from (*(block.norm or ()), *block[1:])
@@ -56,12 +55,12 @@ class Parts(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Passed:
-    """What a network made of its inputs.
+    """The intermediate values of a forward pass.
 
     Attributes:
-        sums: s_0 … s_L. stream: x_0 … x_L, what the residual connections carry; (N, D) each.
-        logits: (N, H). read: what the head read, (N, D).
-        backs: the ways back of the blocks, then of the norm that the head reads.
+        sums: s_0 … s_L. stream: x_0 … x_L, carried by the residual connections; (N, D) each.
+        logits: (N, H). read: the input of the head, (N, D).
+        backs: the backward functions of the blocks, then of the norm before the head.
 
     """
 
@@ -76,14 +75,14 @@ class Passed:
 @final
 @dataclass(init=False, eq=False)
 class ResidualNetwork(Constant):
-    """A residual network of blocks for classes, all with the same normalizer at the same place.
+    """A residual network for classes, with the same normalizer at the same position in all blocks.
 
         pre-norm:   x_{l+1} = x_l + B(N(x_l)),     logits = U N(x_L) + u
         post-norm:  x_{l+1} = N(x_l + B(x_l)),     logits = U x_L + u
         x_0 = E x + e,    B(y) = V ReLU(W y + b) + c,    N with a gain g and a shift β
 
     Attributes:
-        normalizer: N, of the cases or the features. place: where it stands.
+        normalizer: N, over the cases or the features. place: its position.
         parts: E (D, F), e (D,), the blocks, the gain and shift of the last norm, U (H, D), u (H,).
             A block is its gain and shift (D,) each, or None for no norm, W (M, D), b (M,),
             V (D, M), c (D,).
@@ -101,7 +100,7 @@ class ResidualNetwork(Constant):
     def __init__(
         self, normalizer: Normalizer | str, place: Place | str, parts: Parts | Sequence[object]
     ) -> None:
-        """Take N, "pre" or "post", and (E, e, blocks, last, U, u) with arrays or lists inside."""
+        """Take N, "pre" or "post", and (E, e, blocks, last, U, u) as arrays and lists."""
         self.normalizer = normalizer_of(normalizer)
         self.place = entry_of("place", place, PLACES, Place)
         self.parts = _checked(parts)
@@ -117,14 +116,14 @@ class ResidualNetwork(Constant):
         outputs: int,
         rng: np.random.Generator,
     ) -> ResidualNetwork:
-        """Return a network with Gaussian weights that keep the size of what they read.
+        """Return a network with Gaussian weights that preserve the size of their inputs.
 
-        Of variance 1/F in E, 2/D in W (before ReLU), 1/M in V and 1/D in U, with M = D. Gains are
-        1, biases 0. In expectation a branch has the mean square of what W reads.
+        Variance 1/F in E, 2/D in W (before ReLU), 1/M in V and 1/D in U, with M = D. Gains are 1,
+        biases 0. The output of a branch has, in expectation, the mean square of the input of W.
 
         Args:
-            normalizer: of the cases or the features. place: "pre" or "post".
-            depth: L, from 1 up. width: D. features: F. outputs: H.
+            normalizer: over the cases or the features. place: "pre" or "post".
+            depth: L, at least 1. width: D. features: F. outputs: H.
 
         Raises:
             ValueError: bad arguments, or weights that take too much memory.
@@ -160,7 +159,8 @@ class ResidualNetwork(Constant):
         """Pass cases X (N, F) through the network, with current statistics.
 
         Raises:
-            ValueError: bad inputs, a norm that has no z there, or numbers beyond floats or memory.
+            ValueError: bad inputs, an undefined z, or numbers that overflow or take too much
+                memory.
 
         """
         inputs, at = of_shape("X", X, None, self.parts.E.shape[1]), self.parts
@@ -186,7 +186,7 @@ class ResidualNetwork(Constant):
         return -float(np.mean(FAMILY.log_likelihood(_targets(y, logits), logits, 1.0)))
 
     def gradients(self, X: ArrayLike, y: ArrayLike) -> Parts:
-        """Return the gradients of the loss, by going back block by block; raises as `forward`."""
+        """Return the gradients of the loss, by back-propagation; raises as `forward`."""
         at, passed = self.parts, self.forward(X)
         inputs = np.asarray(X, dtype=np.float64)
         likelihood = FAMILY.likelihood(_targets(y, passed.logits), len(at.U), 1.0)
@@ -210,14 +210,14 @@ class ResidualNetwork(Constant):
 
 
 def _targets(y: ArrayLike, logits: Array) -> Array:
-    """Classes as one-hot rows, one for each case."""
+    """Return classes as one-hot rows, one for each case."""
     targets: Array = FAMILY.encode(y, logits.shape[1])
     require_same_cases(logits, targets)
     return targets
 
 
 def _checked(parts: object) -> Parts:
-    """Parameters as floats whose shapes agree."""
+    """Return parameters as floats, after checking that their shapes agree."""
     E, e, blocks, last, U, u = parts_of("parts", parts, "E e blocks last U u")
     E = of_shape("E", E, None, None)
     D = len(E)
@@ -233,8 +233,8 @@ def _checked(parts: object) -> Parts:
         return Gain(of_shape(f"{name} g", g, D), of_shape(f"{name} β", beta, D))
 
     taken = []
-    for place, block in enumerate(blocks):
-        name = f"blocks[{place}]"
+    for index, block in enumerate(blocks):
+        name = f"blocks[{index}]"
         own, W, b, V, c = parts_of(name, block, "norm W b V c")
         W = of_shape(f"{name} W", W, None, D)
         taken.append(

@@ -1,8 +1,8 @@
-"""Exact numbers with roots beneath, p + Σ q/√v, as a norm makes them of fractions.
+"""Exact numbers with roots in denominators, p + Σ q/√v, the result of a norm of fractions.
 
-Each root √v is a letter of its own, even where v happens to be a square; only √(δ² v) is known to
-be δ √v. What is equal in these letters is so wherever all v are above 0: on every side of σ = 0,
-too, which a norm of two numbers less their mean has on its way from one sign to the other.
+Each root √v is a separate symbol, even if v is a square; the only known identity is √(δ² v) = δ √v.
+What is equal in these symbols is equal wherever all v are above 0: also on both sides of σ = 0,
+which a centered norm of two numbers crosses when its sign changes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from normgeo.base.arrays import Array
 
 Over = dict[Fraction | None, Fraction]
-"""What stands over each root √w of a number; None for what has no root."""
+"""The coefficient of each 1/√w in a number; None for the part without a root."""
 
 
 class Rooted(NamedTuple):
@@ -41,11 +41,11 @@ class Rooted(NamedTuple):
         return Rooted(self.rest @ A.T + a, A @ self.terms, self.squares)
 
     def times(self, factors: Array) -> Rooted:
-        """Return the numbers times those of their columns, (M,) or one for all."""
+        """Return the numbers times factors of their columns, (M,) or one for all."""
         return Rooted(self.rest * factors, self.terms * np.reshape(factors, (-1, 1)), self.squares)
 
     def collected(self, roots: Roots) -> Array:
-        """Return for every number what stands over each root, an array (N, M) of dictionaries."""
+        """Return the coefficient of each root in every number, an array (N, M) of dictionaries."""
         found = np.empty(self.rest.shape, dtype=object)
         for n in range(len(found)):
             kinds = [roots.find(v) for v in self.squares[n]]
@@ -58,7 +58,7 @@ class Rooted(NamedTuple):
 
 
 class Roots:
-    """The roots that were met, so that √(δ² v) is known as δ √v for a δ > 0."""
+    """The roots met so far, to recognize √(δ² v) as δ √v for a δ > 0."""
 
     def __init__(self, delta: Fraction) -> None:
         self._factors = (Fraction(1), delta, 1 / delta)
@@ -81,16 +81,16 @@ class Roots:
 
 
 class Sums(NamedTuple):
-    """The sums after a link of a network, (N, D), or its logits, (N, H), with each ReLU left open.
+    """The sums after a link of a network, (N, D), or its logits, (N, H), with symbolic ReLUs.
 
-    sum of case n = plain_n + Σ_m on_nm read_nm written_m,    on_nm = 1 where read_nm > 0, else 0
+    sum of case n = plain_n + Σ_m on_nm read_nm written_m,    on_nm = 1 if read_nm > 0, else 0
 
-    No sign is asked for. Where the ReLUs of two networks are open and closed together, two such
-    sums stand in a linear relation for every set of active units if their parts do, one by one.
+    No sign is evaluated. If corresponding ReLUs of two networks are on in the same cases, two such
+    sums satisfy a linear relation for every set of active units if each of their parts does.
 
     Attributes:
-        plain: where no unit is active. read: what each ReLU reads, (N, M).
-        written: what each unit writes for each 1 that it has read, (M, D); all fractions.
+        plain: the sum without active units. read: the input of each ReLU, (N, M).
+        written: the output of each unit per input of 1, (M, D); all fractions.
 
     """
 
@@ -106,15 +106,14 @@ class Sums(NamedTuple):
         return cls(plain, Rooted.rational(none), written)
 
     def arrays(self) -> tuple[Array, ...]:
-        """Every number of them."""
+        """Every number of the sums."""
         return (*self.plain, *self.read, self.written)
 
     def opened_as(self, before: Sums, factors: Array, roots: Roots) -> Array | None:
-        """Return what units write for each 1 that those before have read, (M, D).
+        """Return the output of units per input of 1 to the units of `before`, (M, D).
 
-        A unit is active with that before, in every case and for all weights, if it reads the same
-        or the same times a number above 0 that belongs to it, of `factors` (M,). None where one
-        of them does neither.
+        A unit is on in the same cases as before, for all weights, if its input is the same, or the
+        same times its own factor above 0, of `factors` (M,). None if a unit has neither.
         """
         own, first = self.read.collected(roots), before.read.collected(roots)
         grown = before.read.times(factors).collected(roots)

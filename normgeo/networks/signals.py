@@ -1,4 +1,4 @@
-"""How large the stream of a residual network is at each layer, and the gradients there."""
+"""The size of the stream of a residual network at each layer, and of its gradients."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from normgeo.networks.residual import ResidualNetwork
 @final
 @dataclass(frozen=True, eq=False)
 class Signals:
-    """Sizes by layer of a residual network on some cases.
+    """Sizes of stream and gradients of a residual network by layer, on some cases.
 
     Attributes:
         stream: the rms of x_l over cases and features, l = 0 … L, (L + 1,).
-        sums: that of the residual sums s_l, (L + 1,).
+        sums: the rms of the residual sums s_l, (L + 1,).
         gradients: the norm of the gradient of the loss in W and V of each block, (L,).
-        expected_stream: the stream in expectation over random weights of the start, from its first
-            size; None where there is no law.
-        expected_gradients: the gradients of a wide network, from that of the last block; None where
-            there is no law.
+        expected_stream: the stream predicted for random weights, from its first size; None if there
+            is no law.
+        expected_gradients: the gradients predicted for a wide network, from that of the last block;
+            None if there is no law.
 
     """
 
@@ -39,14 +39,14 @@ class Signals:
 def signals(network: ResidualNetwork, X: ArrayLike, y: ArrayLike) -> Signals:
     """Measure the stream and the gradients of a residual network, layer by layer.
 
-    What is expected is of weights as `ResidualNetwork.random` draws them. With pre-norm the mean
-    square of the stream grows by 1 in each block, the norm of what a branch reads; going back, a
-    branch adds |g|²/x_l² to the square of a gradient g, as its norm divides by x_l. So |g|² grows
-    as x_{l+1}² falls: ‖∂loss/∂(W, V)‖ ∝ 1/x_{l+1}. A norm that leaves only signs, as layer norm of
-    two features, leaves gradients of 0.
+    The predictions are for weights from `ResidualNetwork.random`. With pre-norm the mean square of
+    the stream grows by 1 in each block, since the input of a branch has mean square 1; going back,
+    a branch adds |g|²/x_l² to the square of a gradient g, since its norm divides by x_l. So |g|²
+    grows as x_{l+1}² falls: ‖∂loss/∂(W, V)‖ ∝ 1/x_{l+1}. A norm that leaves only signs, such as
+    layer norm of two features, makes the gradients 0.
 
     Args:
-        network: of L blocks. X: cases (N, F). y: their classes, (N,) from 0 up.
+        network: of L blocks. X: cases (N, F). y: their classes, (N,), integers from 0.
 
     Raises:
         ValueError: as `ResidualNetwork.forward` and its gradients do.
@@ -74,7 +74,7 @@ def signals(network: ResidualNetwork, X: ArrayLike, y: ArrayLike) -> Signals:
 def _expected(network: ResidualNetwork, first: float) -> Array | None:
     normalizer = network.normalizer
     if normalizer.added_eps or (normalizer.centering.subtracts and not normalizer.scaling.divides):
-        return None  # what the norm leaves depends on the stream's own spread
+        return None  # after the norm, the size depends on the spread of the stream itself
     normalized, carries = normalizer.scaling.divides, network.place.carries_normalized
     sizes = [first]
     with np.errstate(over="ignore"):
@@ -86,7 +86,7 @@ def _expected(network: ResidualNetwork, first: float) -> Array | None:
 
 
 def _rms(x: Array) -> float:
-    """√(mean of x²), without squares of the largest floats."""
+    """√(mean of x²), without squaring the largest floats."""
     largest = float(np.abs(x).max())
     with np.errstate(under="ignore"):
         return largest * float(np.sqrt(np.mean((x / largest) ** 2))) if largest else 0.0

@@ -1,4 +1,4 @@
-"""Training of a small convolution by Adam, and what it then says of images held out."""
+"""Training of a small convolutional network by Adam, and its predictions for held-out images."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class ConvolutionHistory:
     """A training run of a convolutional network.
 
     Attributes:
-        network: it. moments: of all training images, None without a norm.
+        network: after training. moments: of all training images, None without a norm.
         losses: of each step's own batch before the step, (steps,).
-        accuracy: share of held-out images that it names right.
+        accuracy: share of held-out images classified correctly.
 
     """
 
@@ -40,7 +40,7 @@ class ConvolutionHistory:
     def logits(self, seen: ArrayLike) -> Array:
         """Return logits (N, H) of windows (N, 9, P) at test time.
 
-        Where cases share statistics, they are those of the training images. Raises as `forward`.
+        Statistics that cases share are those of the training images. Raises as `forward`.
         """
         return self.network.forward(seen, self.moments).logits
 
@@ -59,15 +59,15 @@ def train_convolution(
     """Train a convolutional network on images by Adam; the same seed, the same start.
 
     Args:
-        norm: over images. images: to train on and to test.
+        norm: over images. images: for training and test.
         channels: C. epochs, batch_size, rate: of the training. seed: of the start and the batches.
-        progress: told (step, steps) after each; a stop ends the training with what it has.
+        progress: called with (step, steps) after each step; a stop ends the training early.
 
     Raises:
-        ValueError: bad arguments, a norm that has no z, numbers beyond floats, or a run that takes
-            too much memory.
+        ValueError: bad arguments, an undefined z, numbers that overflow, or a run that takes too
+            much memory.
 
-    Source: Kingma and Ba, Adam, 2015; the networks are those of section 6.7 in small.
+    Source: Kingma and Ba, Adam, 2015; small versions of the networks of section 6.7.
     """
     instance_of("norm", norm, ImageNorm)
     instance_of("images", images, Images)

@@ -1,4 +1,4 @@
-"""A verdict on whether a function ignores a change of its weights, and what it rests on."""
+"""A verdict on whether a function ignores a change of its weights, and the evidence for it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from normgeo.base.text import text
 from normgeo.invariance import exact
 
 DRAWS = 2
-"""Of exact numbers, each by itself."""
+"""Independent draws of exact numbers."""
 
 MOVES = 1e-6
-"""Of the largest output: a change that moves outputs by more is seen."""
+"""Fraction of the largest output: a change that moves outputs by more counts as a change."""
 
 ROUNDING = 1e-9
-"""Of the largest output: what rounding moves at most."""
+"""Fraction of the largest output that rounding may move it by."""
 
 CHECKED, WITNESSES = 4, 256
-"""Functions of floats that a ✓ is compared with; those that are tried until one moves."""
+"""Functions of floats compared with a ✓; functions tried until one moves."""
 
 REDRAWS = 3
-"""How often all is drawn anew before floats that contradict a ✓ are called a defect."""
+"""Redraws before floats that contradict a ✓ are called a defect."""
 
 
 @final
@@ -39,7 +39,7 @@ class Link:
     """One link of the chain, and the relation of the sum after it to the original sum.
 
     Attributes:
-        title: of the link. relation: one of RELATIONS in words; "" if none of them holds.
+        title: of the link. relation: one of RELATIONS in words; "" if none holds.
 
     """
 
@@ -53,15 +53,15 @@ class Ignored:
     """Whether a function is unchanged by a change of its weights.
 
     Attributes:
-        key, title: of the change. certified: whether it is unchanged at the ε in use.
-        only_without_eps: whether it is at ε = 0 alone.
-        moved: largest change of an output over the largest output, of functions of floats drawn
+        key, title: of the change. certified: whether it is ignored at the ε in use.
+        only_without_eps: whether it is ignored at ε = 0 only.
+        moved: largest change of an output over the largest output, for functions of floats drawn
             with the same seed.
-        links: of the chain that certifies it, up to where no relation is found.
-        region: where a ✓ or ≈ holds, in words; "" for neither.
-        degree: of the polynomials that were compared for it, at most. draws: how often.
-        error_bound: the share of draws, at most, that would say ✓ or ≈ of a change that is not
-            ignored somewhere in the region; 0 where nothing is certified.
+        links: of the chain that certifies it, up to where no relation holds.
+        region: where a ✓ or ≈ holds, in words; "" otherwise.
+        degree: a bound on the degree of the compared polynomials. draws: their number.
+        error_bound: a bound on the share of draws that give ✓ or ≈ to a change that is not ignored
+            somewhere in the region; 0 if nothing is certified.
 
     """
 
@@ -78,7 +78,7 @@ class Ignored:
 
     @property
     def symbol(self) -> str:
-        """✓ ignored, ✗ not, ≈ only at ε = 0; ? where nothing is certified and nothing moves."""
+        """✓ ignored, ✗ not, ≈ only at ε = 0; ? if nothing is certified and nothing moves."""
         if self.certified:
             return "✓"
         if self.only_without_eps:
@@ -106,9 +106,9 @@ def judged(
     """Return the verdict on one change.
 
     Args:
-        key, title: of the change. region: where a check that holds does.
-        check: at the ε in use. ideal: at ε = 0, None where that is the same.
-        move: by how much the change moves the i-th function of floats.
+        key, title: of the change. region: where a successful check holds.
+        check: at the ε in use. ideal: at ε = 0, None if it is the same check.
+        move: the size of the change of the i-th function of floats.
 
     """
     without = ideal() if ideal and not check.holds else None
@@ -133,7 +133,7 @@ def judged(
 
 
 def uncontradicted(find: Callable[[int], dict[str, Ignored]]) -> dict[str, Ignored]:
-    """Return the verdicts of the first draw of which no ✓ stands beside floats that move.
+    """Return the verdicts of the first draw in which floats contradict no ✓.
 
     Raises:
         ContradictionError: there is none: a defect, not an answer.
@@ -157,11 +157,11 @@ def uncontradicted(find: Callable[[int], dict[str, Ignored]]) -> dict[str, Ignor
 
 
 def false_pass(identities: int, squares: int, degree: int) -> float:
-    """Return how often one draw lets a false comparison pass, at most: n degree/2⁶¹.
+    """Return a bound on the probability that a draw passes a false comparison: n degree/2⁶¹.
 
     Args:
-        identities: any of which has to be wrongly found. squares: v, any two of which may be
-            taken for one another, or for δ² times one another. degree: of all that is compared.
+        identities: number of comparisons that may pass wrongly. squares: number of v, any two of
+            which may be confused, or one with δ² times another. degree: of all comparisons.
 
     Source: Schwartz 1980, Zippel 1979.
 
@@ -171,5 +171,5 @@ def false_pass(identities: int, squares: int, degree: int) -> float:
 
 
 def moved(before: Array, after: Array) -> float:
-    """Return max|after − before| / max|before|, 0 where both are 0."""
+    """Return max|after − before| / max|before|, 0 if both are 0."""
     return float(np.abs(after - before).max() / (np.abs(before).max() or 1.0))

@@ -22,12 +22,12 @@ SHOWN_CASES = 12
 @final
 @dataclass(frozen=True, eq=False)
 class Average:
-    """The entries that the scale of one method averages for the summed input at one place.
+    """The entries that the scale of one method averages for one summed input.
 
     Attributes:
         normalizer: the method. matrix: "A" or "W", which holds the averaged entries.
         values: that matrix, (N, H) or (H, D). lit: which entries are averaged.
-        mark: the place of a_nh in A, or None if the matrix is W.
+        mark: the position of a_nh in A, or None if the matrix is W.
 
     """
 
@@ -55,10 +55,10 @@ class Average:
 @final
 @dataclass(frozen=True, eq=False)
 class Worked:
-    """Eq. 5 at one place, in exact numbers: z = (a − μ)/√v.
+    """Eq. 5 for one summed input, in exact numbers: z = (a − μ)/√v.
 
     Attributes:
-        a, mu, variance: at the place.
+        a, mu, variance: of the summed input.
         mean_of: the summed inputs whose mean is μ; empty if μ is no such mean.
         squares: their sum over a divisor is v; the divisor is their number, or 1 for ‖w‖².
         of_weights: whether these are squares of weights.
@@ -82,7 +82,7 @@ class Worked:
 def averages(
     normalizers: Mapping[str, Normalizer], W: Array, X: Array, place: tuple[int, int]
 ) -> dict[str, Average]:
-    """The entries that each normalizer averages for a_nh, the place (n, h), by its scale.
+    """The entries that each normalizer averages for a_nh, at the position (n, h), by its scale.
 
     Args:
         normalizers: by key, each with a scale. W: (H, D); X: (N, D). place: n and h.

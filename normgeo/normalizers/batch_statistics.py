@@ -147,7 +147,7 @@ class BatchDrift:
     Attributes:
         normalizer: the method. sizes: m, (M,). batches: the number drawn of each size.
         change: root mean square of z_batch − z_frozen over that of z_frozen, (M,); NaN if there is
-            a reason. reasons: why a size has no z, or "", (M,).
+            a reason. reasons: why z is undefined for a size, or "", (M,).
 
     """
 

@@ -38,11 +38,11 @@ class Blocks:
         return cls(np.arange(neurons)[:, None], False, normalizer)
 
     def only(self, block: int) -> Blocks:
-        """One of the blocks by itself."""
+        """Return one of the blocks by itself."""
         return replace(self, neurons=self.neurons[block][None])
 
     def holding(self, neuron: int) -> int:
-        """The number of a neuron's block.
+        """Return the number of a neuron's block.
 
         Raises:
             ValueError: there is no such neuron.
@@ -60,7 +60,7 @@ class Blocks:
         return int(places[0])
 
     def name(self, block: int) -> str:
-        """The name of a block.
+        """Return the name of a block.
 
         >>> from normgeo import Normalizer
         >>> Blocks.of(Normalizer("layer", "layer", groups=2), 6).name(1)

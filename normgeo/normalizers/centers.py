@@ -43,7 +43,7 @@ class Center(Statistic):
 
     @property
     def quantity(self) -> str:
-        """What is taken."""
+        """The statistic, in a word."""
         return text("mean")
 
     def mean_case(self, X: Array) -> Array | None:
@@ -129,7 +129,7 @@ class Center(Statistic):
         return None if rows is None else to_neurons(rows, W.shape[-2])
 
     def freeze(self, mean: Array | None) -> Center:
-        """The center of test time: a constant (1, H) in place of the mean over the cases."""
+        """Return the center of test time: a constant (1, H) instead of the mean over the cases."""
         if mean is None:
             return self
         return FrozenCenter(
@@ -259,7 +259,7 @@ class FrozenCenter(Center):
 @final
 @dataclass(frozen=True, eq=False)
 class OwnNeuronCenter(Center):
-    """The diagonal of a center along the neurons: ∂c_h/∂w_h = (1 − 1/K) x, the rest dropped.
+    """The diagonal of a center along the neurons: ∂c_h/∂w_h = (1 − 1/K) x, without the rest.
 
     The factor is 1 − r/K if the center removes r of K dimensions. Source: Eq. 14.
     """

@@ -1,4 +1,4 @@
-"""Integers to compute with by hand: three cases of three features, weights of three neurons."""
+"""Integers for computing by hand: three cases of three features, weights of three neurons."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from normgeo.base.arrays import Array
 EXAMPLE_X = np.array([[1, 2, 0], [0, 3, 0], [2, 1, 3]])
 EXAMPLE_W = np.array([[0, 1, 0], [2, 2, 1], [1, 0, 0]])
 EXAMPLE_PLACE = (1, 1)
-"""At this place (n, h) every mean, σ² and ‖w‖ is whole. σ itself can't be: no three integers have a
-variance that is the square of a fraction."""
+"""The entry (n, h) at which every mean, σ² and ‖w‖ is an integer. σ itself cannot be: no three
+integers have a variance that is the square of a fraction."""
 
 LARGEST_ENTRY = 99
 """The largest entry for computing by hand."""

@@ -1,4 +1,4 @@
-"""z = (a − μ)/σ of Eq. 5, over fixed cases X, for any weights W: the one place it is computed.
+"""z = (a − μ)/σ of Eq. 5, over fixed cases X, for any weights W: the only code that computes it.
 
     C = A − μ = X̃ W̃ᵀ,    v = σ²,    z = C/√(v + ε)
 
@@ -64,17 +64,17 @@ class FixedCases:
             return cls(center, scale, groups, added, neurons, X, center.project_inputs(X))
 
     def of_type(self, kind: np.dtype[Any]) -> FixedCases:
-        """The same, computed in a floating-point type."""
+        """Return the same cases, computed in a floating-point type."""
         if self.X.dtype == kind:
             return self
         X = self.X.astype(kind)
         return self.of(self.center, self.scale, self.groups, self.added, self.neurons, X)
 
     def require_defined(self) -> Self:
-        """Itself, unless z is undefined for all weights at these sizes.
+        """Return itself, unless z is undefined for all weights at these sizes.
 
         Raises:
-            ValueError: it is, with the reason.
+            ValueError: z is undefined, with the reason.
 
         """
         (N, D), K = self.X.shape, group_size(self.neurons, self.groups)
@@ -83,13 +83,13 @@ class FixedCases:
         return self
 
     def rows(self, cases: Array) -> FixedCases:
-        """The same over some of the cases, by their indices; raises as `require_defined` does."""
+        """Return the normalizer over some of the cases; raises as `require_defined` does."""
         X = self.X[cases]
         part = self.of(self.center, self.scale, self.groups, self.added, self.neurons, X)
         return part.require_defined()
 
     def centered(self, W_centered: Array) -> Array:
-        """C = X̃ W̃ᵀ (…, N, H) less a frozen mean, for W̃ of any element type."""
+        """C = X̃ W̃ᵀ (…, N, H) minus a frozen mean, for W̃ of any element type."""
         # Each neuron's cases are contiguous in memory: the next steps broadcast and average over
         # neurons, and NumPy is several times slower at that if the short axis is the inner one.
         return self.center.subtract_frozen((W_centered @ self.X_centered.mT).mT)
@@ -111,7 +111,7 @@ class FixedCases:
         """Z at W (H, D), with its derivative.
 
         Raises:
-            ValueError: bad weights, an overflow, or a σ that vanishes, with the place.
+            ValueError: bad weights, an overflow, or a σ that vanishes, with its position.
 
         """
         weights = real_array("W", W, 2)

@@ -1,6 +1,6 @@
 """A normalizer as the lines of NumPy that a student would write: μ, σ and z of A = X Wᵀ.
 
-They are text, for people. Each center and each scale defines its own expression; if one has none,
+They are text, for readers. Each center and each scale defines its own expression; if one has none,
 there are no lines.
 """
 
@@ -64,7 +64,7 @@ def gradient_in_numpy(normalizer: Normalizer) -> tuple[str, ...]:
 
 
 def prepared(normalizer: Normalizer, neurons: int, batch: str = "X @ W.T") -> tuple[str, ...]:
-    r"""Return the lines that stand before those of `in_numpy`, once: groups, frozen statistics.
+    r"""Return the lines that come before those of `in_numpy`, once: groups, frozen statistics.
 
     >>> print(*prepared(Normalizer("layer", "layer", groups=2), 6))
     P = np.kron(np.eye(2), np.full((3, 3), 1 / 3))  # takes the means of groups

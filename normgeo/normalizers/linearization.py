@@ -26,13 +26,13 @@ class Linearization:
     """The derivative of z (N, H) at one (W, X).
 
     Attributes:
-        center, scale: the two words that are differentiated.
+        center, scale: those that are differentiated.
         z: (N, H). sigma: σ, broadcasts against (N, H).
         centered_weights, centered_inputs: W̃ (H, D) and X̃ (N, D).
         inputs: X (N, D), whose size decides the rounding errors of X̃.
         groups: G, the number of groups of neurons.
         added: ε if the scale uses it, else 0.
-        stream: added to the summed inputs, (N, H), None for nothing.
+        stream: added to the summed inputs, (N, H), None without one.
 
     """
 
@@ -86,16 +86,16 @@ class Linearization:
         return self._to_weights(R, extra), self.center.project_inputs(R @ self.centered_weights)
 
     def vjp_weights(self, U: Array) -> Array:
-        """Return the dW (…, H, D) of `vjp` alone."""
+        """Return only the dW (…, H, D) of `vjp`."""
         return self._to_weights(*self.scale.adjoint(U, self.point))
 
     def vjp_inputs(self, U: Array) -> Array:
-        """Return the dX (…, N, D) of `vjp` alone."""
+        """Return only the dX (…, N, D) of `vjp`."""
         R, _ = self.scale.adjoint(U, self.point)
         return self.center.project_inputs(R @ self.centered_weights)
 
     def of_first(self, features: int) -> Linearization:
-        """Return the derivative in the weights of the first features alone.
+        """Return the derivative in the weights of only the first features.
 
         The others are a residual stream with weights of 1, (x, r)(W, 1)ᵀ = x Wᵀ + r, for centers
         and scales that depend on summed inputs, not on the weights themselves.
@@ -110,7 +110,7 @@ class Linearization:
         )
 
     def own_neuron(self) -> OwnNeuronLinearization:
-        """Return the part of ∂z/∂W with ∂z_h/∂w_h only, as Eq. 13 and 14 have it."""
+        """Return the part of ∂z/∂W with ∂z_h/∂w_h only, as in Eq. 13 and 14."""
         scale = self.scale.own_neuron(self.center.neuron_dimensions_lost)
         own = replace(self, center=self.center.own_neuron(), scale=scale)
         return OwnNeuronLinearization(own)
@@ -130,7 +130,7 @@ class Linearization:
 @final
 @dataclass(frozen=True, eq=False)
 class OwnNeuronLinearization:
-    """The own-neuron part of a linearization, Eq. 14: each z_h depends on its own w_h alone.
+    """The own-neuron part of a linearization, Eq. 14: each z_h depends only on its own w_h.
 
     Without a layer statistic it is the whole derivative. There is no dX: inputs belong to no
     neuron.

@@ -41,7 +41,7 @@ def group_means(W: Array, groups: int) -> Array:
 
 
 def to_neurons(means: Array, neurons: int) -> Array:
-    """Rows, one for each group (…, G, D), repeated for the H neurons."""
+    """Repeat rows, one for each group (…, G, D), for the H neurons."""
     groups = means.shape[-2]
     return means if groups == 1 else np.repeat(means, neurons // groups, axis=-2)
 

@@ -2,7 +2,7 @@
 
     h = f(g z + b),    z = (a − μ)/σ,    A = X Wᵀ
 
-The indices of a_nh = Σ_d x_nd w_hd name the words: cases n ("batch"), neurons h ("layer"),
+The words are the indices of a_nh = Σ_d x_nd w_hd: cases n ("batch"), neurons h ("layer"),
 features d ("weight"), or "none". Those with a name, and all 4 × 4, are in `named`.
 """
 
@@ -57,9 +57,9 @@ class Normalizer:
         scale: what σ² averages over, the same four words.
         groups: G equal groups of neurons for a layer statistic (group norm).
         eps: ε, added to σ² of a batch or layer scale; 0 in the paper's analysis.
-        statistics: "current", or "frozen" for batch statistics taken from a reference batch
-            and constant, as at test time.
-        name: a name for people; equal words are equal normalizers whatever the name.
+        statistics: "current", or "frozen" for batch statistics taken from a reference batch and
+            constant, as at test time.
+        name: for users; normalizers with the same words are equal, whatever their name.
 
     Raises:
         ValueError: an unknown word, groups without a layer statistic, a negative ε, or frozen
@@ -211,7 +211,8 @@ class Normalizer:
     ) -> str:
         """Return why z is undefined for all W and X of these sizes, or ''.
 
-        `reference` is the batch (W₀, X₀) of frozen statistics, under which any case has a z.
+        `reference` is the batch (W₀, X₀) of frozen statistics, with which z is defined for any
+        case.
         """
         center, scale = self._statistics(reference)
         sizes = cases, group_size(neurons, self.groups), features
@@ -230,12 +231,11 @@ class Normalizer:
     def homogeneous_blocks(self, neurons: int) -> list[Array]:
         """Return the blocks of neurons whose centered weights may be scaled without changing z.
 
-        One neuron each for a batch or weight scale, one group each where a layer statistic is
-        involved, none without a scale or with frozen statistics. For ε > 0 this holds as far as
-        ε ≪ σ².
+        One neuron each for a batch or weight scale, one group each with a layer statistic, none
+        without a scale or with frozen statistics. For ε > 0 this holds approximately, if ε ≪ σ².
 
         Raises:
-            ValueError: no whole number of neurons, or one that the groups do not divide.
+            ValueError: a bad number of neurons, or one that the groups do not divide.
 
         """
         neurons = whole_number("neurons", neurons, 1)
@@ -257,7 +257,7 @@ class Normalizer:
 
         Returns:
             C (…, N, H) and v, which broadcasts against it, of the type of W and X; infinite where
-            that holds no number as large.
+                they overflow.
 
         Raises:
             ValueError: a v above 0 that loses digits to underflow, or becomes 0.
@@ -287,11 +287,11 @@ class Normalizer:
     ) -> Normalized:
         """Return A, μ, σ and z for weights W (H, D) and cases X (N, D) (Eq. 5).
 
-        They have the type of W and X, and are computed in it; of half precision, in single.
+        They are computed in the type of W and X, half precision in single.
 
         Raises:
             ValueError: bad shapes or numbers, an overflow, a σ that vanishes or is rounding, with
-                the place.
+                its position.
 
         """
         weights, inputs = weights_and_inputs(W, X)
@@ -360,12 +360,12 @@ class Normalizer:
     def over_test_time(
         self, X: ArrayLike, neurons: int, mean: Array | None, variance: Array | None
     ) -> FixedCases:
-        """Cases X (N, D) at test time: constants replace the statistics that cases share.
+        """Return this normalizer over cases X at test time, with constants for shared statistics.
 
         Args:
             X: (N, D). neurons: H.
             mean: for `Center.mean_over_cases`, (1, H), or None if there is none.
-            variance: for v, (1, H), or None if the cases share none.
+            variance: for v, (1, H), or None if cases do not share one.
 
         Raises:
             ValueError: bad inputs, or sizes for which z is undefined.
@@ -381,7 +381,7 @@ class Normalizer:
     def _over_checked(
         self, X: Array, W: Array, reference: tuple[Array, Array] | None
     ) -> FixedCases:
-        """Finite cases, for weights (H, D) of the shape and type of W."""
+        """Return the normalizer over finite cases, for weights (H, D) like W in shape and type."""
         reference = reference if self.statistics == "frozen" else None
         if reference is not None:
             reference = _checked_reference(reference, W.shape)
@@ -393,7 +393,7 @@ class Normalizer:
     def _statistics(
         self, reference: tuple[Array, Array] | None, *, with_sigma: bool = False
     ) -> tuple[Center, Scale]:
-        """The two words as objects, frozen to the reference if there is one.
+        """The center and the scale as objects, frozen to the reference if there is one.
 
         `with_sigma` also measures the σ of a reference in floats, and its rounding error.
         """
@@ -422,7 +422,7 @@ class Normalizer:
 def _promoted(
     kind: np.dtype[Any], X: Array, reference: tuple[Array, Array] | None
 ) -> tuple[Array, tuple[Array, Array] | None]:
-    """Cases and a reference in the common type of all and `kind`, at least float32."""
+    """Convert cases and a reference to the common type of all and `kind`, at least float32."""
     working = np.result_type(kind, np.float32, *(reference or ()))
     if reference is not None:
         reference = reference[0].astype(working), reference[1].astype(working)

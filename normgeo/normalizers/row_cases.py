@@ -1,12 +1,12 @@
-"""A normalizer over cases that come in blocks: z and its derivative, one block at a time.
+"""A normalizer over cases in blocks: z and its derivative, one block at a time.
 
-One pass gathers the shared statistics: x̄, and for a batch scale σ_h and p_h = mean c_nh x̃_n. Given
-these, z of a case does not depend on other cases, and neither does its derivative,
+One pass gathers the shared statistics: x̄, and for a batch scale σ_h and p_h = mean c_nh x̃_n.
+Given these, z of a case does not depend on other cases, and neither does its derivative,
 
     dz_nh = (dc_nh − z_nh q_h · dw̃_h)/σ_h,    q_h = mean z_nh x̃_n = p_h/σ_h    (Eq. 14),
 
 since mean z_nh dc_nh = q_h · dw̃_h: a batch scale over given cases is a function of W alone, like a
-weight scale. The rest is as for cases in memory, by `FixedCases` and `Linearization`.
+weight scale. The rest is the same as for cases in memory, by `FixedCases` and `Linearization`.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ class RowCases:
 def frozen_over_rows(
     center: Center, scale: Scale, groups: int, W: Array, gather: Gather
 ) -> tuple[Center, Scale]:
-    """The two words with the constants of test time, from a reference batch that comes in blocks.
+    """Return the center and the scale with the constants of test time, from a reference in blocks.
 
     Raises:
         ValueError: as `RowCases.of`, except for the number of cases.

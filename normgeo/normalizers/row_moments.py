@@ -25,7 +25,7 @@ from normgeo.normalizers.centers import Center
 @final
 @dataclass(frozen=True, eq=False)
 class RowMoments:
-    """Sums over N cases that came in blocks, in double precision.
+    """Sums over N cases in blocks, in double precision.
 
     Attributes:
         cases: N. origin: a case near the others, (D,), subtracted from each.
@@ -80,7 +80,7 @@ class RowMoments:
 
     @np.errstate(over="ignore", invalid="ignore")
     def merged(self, other: RowMoments) -> RowMoments:
-        """The moments of these cases and of others, for the same W̃."""
+        """Return the moments of these cases and of others, for the same W̃."""
         cases = self.cases + other.cases
         own, share = self.cases / cases, other.cases / cases
         apart = (other.origin - self.origin) + (other.mean - self.mean)

@@ -46,7 +46,7 @@ class Scale(Statistic):
 
     @property
     def quantity(self) -> str:
-        """What is taken."""
+        """The statistic, in a word."""
         return text("variance")
 
     @abstractmethod
@@ -73,11 +73,11 @@ class Scale(Statistic):
         return None
 
     def of_first(self, features: int) -> Scale:
-        """The same for the weights of the first features alone."""
+        """Return the scale for the weights of only the first features."""
         return self
 
     def of_equal_sizes(self, sigma: Array, sizes: Array) -> Scale:
-        """The same after σ (1, H) is scaled to 1, and features by their sizes (D,)."""
+        """Return the scale after σ (1, H) is scaled to 1, and features by their sizes (D,)."""
         return self
 
     def deviation(self, C: Array, W_centered: Array, groups: int = 1, added: float = 0.0) -> Array:
@@ -99,13 +99,13 @@ class Scale(Statistic):
     def freeze(
         self, v: Array, sigma: Array | None = None, sigma_of_sizes: Array | None = None
     ) -> Scale:
-        """The scale at test time, if it averages over the cases: constants for v and for σ."""
+        """Return the scale at test time: constants for v and σ if it averages over the cases."""
         if not self.shared_by_cases:
             return self
         return FrozenScale(v, sigma, sigma_of_sizes, self.takes_eps)
 
     def own_neuron(self, dimensions_lost: int) -> Scale:
-        """The scale with only each neuron's effect on itself (Eq. 14).
+        """Return the scale with only each neuron's effect on itself (Eq. 14).
 
         Args:
             dimensions_lost: the center's `neuron_dimensions_lost`.
@@ -143,7 +143,7 @@ class Scale(Statistic):
         return "", ""
 
     def zero_place(self, zero: Array) -> str:
-        """Where σ vanishes, within a sentence; `zero` is true there, with the shape of v."""
+        """Return where σ vanishes, for a sentence; `zero` is true there, with the shape of v."""
         if self.shared_by_cases:
             return text("neuron {h} has a = μ in every case", h=np.argwhere(zero)[0][-1])
         return text("case {n} has a = μ at every neuron of a group", n=np.argwhere(zero)[0][0])
@@ -254,7 +254,7 @@ class LayerScale(AveragingScale):
 
     def average_product(self, U: Array, V: Array, groups: int = 1) -> Array:
         if groups == 1 and U.dtype == V.dtype and U.dtype.kind == "f":
-            mean: Array = np.einsum("...h,...h->...", U, V)[..., None] / U.shape[-1]  # of one pass
+            mean: Array = np.einsum("...h,...h->...", U, V)[..., None] / U.shape[-1]  # in one pass
             return mean
         return self.average(U * V, groups)
 

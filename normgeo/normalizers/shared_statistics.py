@@ -34,8 +34,8 @@ class Sharing:
 
     Attributes:
         key, title: its names. rule: which entries share a statistic, in words.
-        within_case: whether each case has a statistic of its own.
-        channels_apart: whether each channel is a group by itself.
+        within_case: whether each case has its own statistic.
+        channels_apart: whether each channel is its own group.
         takes_groups: whether the number of groups is free; otherwise all channels form one group,
             or each its own.
 
@@ -104,7 +104,7 @@ class Statistics:
         values: the array, (N, C, …).
         labels: the statistic of each entry, from 0, of the shape of `values`.
         axes: of the statistics: some of "cases", "channels" and "groups".
-        entries: how many entries share each statistic.
+        entries: the number of entries that share each statistic.
         mean, sigma: μ and σ, of the shape `axes` names, as (N,), (C,), (N, C) or (N, G).
         z: (values − μ)/σ, 0 where σ vanishes, of the shape of `values`.
         problem: why z is meaningless, in part or at all; "" if it is not.
@@ -124,12 +124,12 @@ class Statistics:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of μ and of σ: how many statistics there are, along each of `axes`."""
+        """The shape of μ and of σ: the number of statistics along each of `axes`."""
         shape: tuple[int, ...] = self.mean.shape
         return shape
 
     def at(self, place: tuple[int, ...]) -> Entry:
-        """Eq. 5 at one entry, in numbers."""
+        """Return Eq. 5 at one entry, in numbers."""
         own = np.unravel_index(self.labels[place], self.shape)
         mean, sigma = float(self.mean[own]), float(self.sigma[own])
         z = float(self.z[place]) if sigma else None
@@ -141,7 +141,7 @@ def shared_statistics(key: str, values: ArrayLike, groups: int = 1) -> Statistic
 
     Args:
         key: one of SHARINGS. values: (N, C) or (N, C, R, …), finite.
-        groups: G equal groups of channels, for group norm alone.
+        groups: G equal groups of channels, only for group norm.
 
     Raises:
         ValueError: an unknown key, fewer than 2 axes, bad numbers, groups that do not divide the
@@ -179,7 +179,7 @@ def shared_statistics(key: str, values: ArrayLike, groups: int = 1) -> Statistic
     blocks = array.reshape(N, G, group_size(C, G), -1)
     over = (2, 3) if sharing.within_case else (0, 2, 3)
     size = np.abs(blocks).max(axis=over, keepdims=True)
-    # In units of a power of two next to the largest of them, squares are of size 1.
+    # In units of a power of two near the largest value, squares neither overflow nor underflow.
     exponent = np.frexp(size)[1]
     centered = without(np.ldexp(blocks, -exponent), lambda M: M.mean(axis=over, keepdims=True))
     deviation = np.sqrt((centered * centered).mean(axis=over, keepdims=True))
@@ -234,11 +234,11 @@ FILTERS: dict[str, tuple[tuple[int, ...], ...]] = {
     "level edges": ((-1, -1, -1), (0, 0, 0), (1, 1, 1)),
     "spots": ((-1, -1, -1), (-1, 8, -1), (-1, -1, -1)),
 }
-"""Small filters, to make channels of images in gray."""
+"""Small filters that make channels from gray images."""
 
 
 def feature_maps(images: ArrayLike) -> Array:
-    """Return images (N, R, S) seen through each of FILTERS, (N, 4, R − 2, S − 2).
+    """Return images (N, R, S) filtered by each of FILTERS, (N, 4, R − 2, S − 2).
 
     Raises:
         ValueError: images smaller than a filter, 3 × 3.

@@ -1,4 +1,4 @@
-"""What a center and a scale have in common: a name, and who shares the statistic."""
+"""What centers and scales have in common: a name, and who shares the statistic."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def group_size(neurons: int, groups: int) -> int:
 
 
 class Statistic(ABC):
-    """One word of a normalizer: what its mean μ, or its scale σ, averages over.
+    """A center or a scale: the index over which a mean μ, or a scale σ, averages.
 
     Attributes:
-        key: the word. title: the same in a menu. over: within a sentence, "the cases".
-        shared_by_cases, shared_by_neurons: whether the cases of a batch, or the neurons of a
-            group, share one value.
-        merges: whether the value that the cases share is a mean over them, of X or of C², so that
-            it is known from blocks of them.
-        dual: the word that makes of Aᵀ = W Xᵀ what this one makes of A, transposed; "" for none.
+        key: its word. title: in a menu. over: in a sentence, "the cases".
+        shared_by_cases, shared_by_neurons: whether the cases of a batch, or the neurons of a group,
+            share one value.
+        merges: whether the value that cases share is a mean over them, of X or of C², which can be
+            computed in blocks.
+        dual: the word whose result for Aᵀ = W Xᵀ is the transpose of this one's for A; "" for none.
 
     """
 
@@ -50,12 +50,12 @@ class Statistic(ABC):
     @property
     @abstractmethod
     def quantity(self) -> str:
-        """What is taken, "mean" or "variance"."""
+        """The statistic: "mean" or "variance"."""
 
     def undefined(self, cases: int, neurons: int, features: int) -> str:
-        """Why z carries nothing for every W and X of this size, or ''.
+        """Return why z has no information for any W and X of this size, or ''.
 
-        `neurons` counts those of a group.
+        `neurons` is the number in a group.
         """
         if self.shared_by_cases and cases == 1:
             return text(

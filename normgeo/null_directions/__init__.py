@@ -1,1 +1,1 @@
-"""Null directions of F: the changes of parameters that a model does not see."""
+"""Null directions of F: changes of parameters that leave the model unchanged."""

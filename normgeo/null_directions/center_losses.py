@@ -1,4 +1,4 @@
-"""What a center takes off the weights, as coordinates: changes of them that nothing sees."""
+"""The part of the weights that a center removes, as coordinates: changes of it have no effect."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from normgeo.normalizers.centers import Center
 @final
 @dataclass(frozen=True, eq=False)
 class CenterLosses:
-    """What W (H, D) is beside W̃: W = W̃ + A S + B T Cᵀ, with coordinates S (a, D) and T (H − a, c).
+    """The part of W (H, D) beside W̃: W = W̃ + A S + B T Cᵀ, coordinates S (a, D) and T (H − a, c).
 
     Attributes:
-        rows: A (H, a), an orthonormal basis of what the center takes off along the neurons.
-        others: B (H, H − a), one of the rest. features: C (D, c), the same along the features.
+        rows: A (H, a), an orthonormal basis of the part that the center removes along the neurons.
+        others: B (H, H − a), a basis of the rest. features: C (D, c), the removed part along the
+            features.
 
     """
 
@@ -29,7 +30,7 @@ class CenterLosses:
 
     @classmethod
     def of(cls, center: Center, neurons: int, features: int, groups: int) -> CenterLosses:
-        """The losses of a center over layers of these sizes, with G groups."""
+        """Return the losses of a center in layers of this size, with G groups."""
         count = groups * center.neuron_dimensions_lost
         every: Array = np.eye(neurons)
         basis = every
@@ -65,14 +66,14 @@ class CenterLosses:
         return off
 
     def conditions(self, sizes: Array) -> Array:
-        """Return rows (m, H·D) that are 0 for W̃ times `sizes` (H, D)."""
+        """Return rows (m, H·D) whose product with W̃ times `sizes` (H, D) is 0."""
         D = len(self.features)
         S = np.einsum("ha,de->aehd", self.rows, np.eye(D)) / sizes
         T = np.einsum("hb,dc->bchd", self.others, self.features) / sizes
         return np.concatenate([S.reshape(-1, sizes.size), T.reshape(-1, sizes.size)])
 
     def sizes(self, sizes: Array) -> Array:
-        """Return the units (m,) of S and T where those of W are `sizes` (H, D)."""
+        """Return the units (m,) of S and T, if those of W are `sizes` (H, D)."""
         S = np.broadcast_to(sizes.max(axis=0), self.row_shape)
         T = np.full(self.feature_shape, sizes.max())
         return np.concatenate([S.reshape(-1), T.reshape(-1)])

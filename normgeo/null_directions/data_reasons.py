@@ -1,4 +1,4 @@
-"""Why the data leave a direction null: what no case has, few cases in a direction, few in all."""
+"""Why data leave a direction null: no case has a feature direction, or there are too few cases."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from normgeo.null_directions.null_chain import Finding, NullChain
 from normgeo.null_directions.units import column_sizes
 
 MOST_OUTPUTS = 2000
-"""N·H above which too few cases are not looked for: the search takes O((N·H)³)."""
+"""N·H above which there is no search for too few cases: it takes O((N·H)³)."""
 
 
 def data(chain: NullChain, credited: Array) -> list[Finding]:
-    """Weights along what no case has: X̃ v = 0, or for all of θ a constant, which b undoes."""
+    """Weights along a v that no case has: X̃ v = 0 or, for all of θ, constant, which b cancels."""
     outputs, weights_only = chain.outputs, chain.null.weights_only
     it, sizes = chain.normalized, column_sizes(chain.normalized.inputs)
     varied = (it.centered_inputs - it.centered_inputs.mean(axis=0)) / sizes
@@ -59,7 +59,7 @@ def data(chain: NullChain, credited: Array) -> list[Finding]:
 
 
 def case_factors(chain: NullChain, credited: Array) -> list[Finding]:
-    """What a layer scale ignores beyond a re-scaling: dC_n = t_n C_n, with factors that differ."""
+    """Changes beyond a re-scaling that a layer scale ignores: dC_n = t_n C_n, different t_n."""
     if not chain.normalized.scale.shared_by_neurons:
         return []
     return [
@@ -76,7 +76,7 @@ def case_factors(chain: NullChain, credited: Array) -> list[Finding]:
 
 
 def cases(chain: NullChain, credited: Array) -> list[Finding]:
-    """Whether J reaches all the outputs that the cases have, so that counting explains the rest."""
+    """Check whether J reaches all outputs that the cases allow: then counting explains the rest."""
     silent, left = chain.silent, chain.left(credited)
     if chain.normalized.z.size > MOST_OUTPUTS or not left.shape[1]:
         return []
@@ -102,7 +102,7 @@ def cases(chain: NullChain, credited: Array) -> list[Finding]:
 
 
 def _outputs(chain: NullChain) -> int:
-    """Return how many independent changes of s there are for any changes of the inputs' products.
+    """Return the number of independent changes of s, for any changes of the inputs' products.
 
     dC (N·H, N, H) runs over all changes of A that the center lets through.
     """

@@ -1,4 +1,4 @@
-"""What of a linearization decides its null space."""
+"""The parts of a linearization that decide its null space."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from normgeo.normalizers.scales import NoScale, Scale
 
 
 def deciding_scale(at: Linearized, family: Family, weights_only: bool, saturated: bool) -> Scale:
-    """The scale, or none where it decides nothing.
+    """The scale, or no scale if it decides nothing.
 
-    A weight scale has become a coordinate. With ε > 0 an averaging scale's dz is an invertible map
-    of dC: what it lets through of a re-scaling is small, and not 0.
+    A weight scale has become a coordinate. With ε > 0 an averaging scale maps dC to dz by an
+    invertible map: the effect of a re-scaling is small, but not 0.
     """
     part = next(at.parts()).at
     it = part.whole
@@ -22,5 +22,5 @@ def deciding_scale(at: Linearized, family: Family, weights_only: bool, saturated
 
 
 def likeliest_at_zero(s: Array, family: Family) -> Array:
-    """The s of outputs that are certain; of a softmax against the likeliest, which is at 0."""
+    """Return s of certain outputs; for a softmax, relative to the most likely output."""
     return s - s.max(axis=1, keepdims=True) if family.coupled else s

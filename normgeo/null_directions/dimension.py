@@ -23,19 +23,21 @@ def expected_dimension(normalizer: Normalizer | str, H: int, D: int, family: str
         by a softmax:           r where no scale holds w back, max(0, r − H) under a batch or
                                 weight scale, else 0
 
-    K = H/G; r = D, or D − 1 under a weight center. Frozen batch words are constants: such a mean
-    does not grow with the weights, so no scale hides their growth, and of a weight scale a softmax
-    hides one direction more. Under layer norm with K = 2, z = ±1 whatever the weights: all HD.
+    K = H/G; r = D, or D − 1 under a weight center. Frozen batch statistics are constants. A frozen
+    mean does not grow with the weights, so no scale hides their growth, and under a weight scale a
+    softmax hides one direction more. Under layer norm with K = 2, z = ±1 for any weights: all HD.
 
     Args:
-        normalizer: its words, groups, ε and statistics. H, D: neurons and features.
+        normalizer: its center, scale, groups, ε and statistics. H, D: neurons and features.
         family: a `Family` or its key.
 
     Raises:
-        ValueError: groups that do not divide H, sizes without a z, or an unknown family.
+        ValueError: groups that do not divide H, sizes at which z is undefined, or an unknown
+            family.
 
-    Source: the null space of each word's derivative; a softmax keeps s + c(x) 1, so it hides the
-    directions in which every neuron can follow one c(x) = x·β.
+    Source: the null space of the derivative of each center and scale; a softmax ignores
+    s ↦ s + c(x) 1, so it hides the directions in which every neuron can produce the same
+    c(x) = x·β.
 
     >>> from normgeo import NORMALIZERS
     >>> expected_dimension(NORMALIZERS["layer"], 4, 5, "gaussian")
@@ -48,7 +50,7 @@ def expected_dimension(normalizer: Normalizer | str, H: int, D: int, family: str
 def expected_terms(
     normalizer: Normalizer | str, H: int, D: int, family: str | Family
 ) -> dict[str, int]:
-    """Return the terms of `expected_dimension` that apply, by their formulas; raises as it does.
+    """Return the terms of `expected_dimension` that apply, by formula; raises as it does.
 
     >>> from normgeo import NORMALIZERS
     >>> expected_terms(NORMALIZERS["layer"], 4, 5, "gaussian")
@@ -72,9 +74,9 @@ def expected_terms(
 def generic_terms(
     center: Center, scale: Scale, G: int, added: bool, shape: tuple[int, int], coupled: bool
 ) -> dict[str, int]:
-    """Return the terms for words that may be frozen, W of a shape (H, D), and ε > 0 or not.
+    """Return the terms for a center and scale, maybe frozen, W of a shape (H, D), and ε > 0 or not.
 
-    Their sum is the least dimension of all weights and cases, but where only signs are left.
+    Their sum is the smallest dimension for any weights and cases, unless z is only signs.
     """
     (H, D), K = shape, group_size(shape[0], G)
     constant_mean = center.offset is not None

@@ -1,8 +1,9 @@
 """Null directions to look at and to walk along: one for each reason.
 
 Every change of W in Table 1 is affine in its parameter, so its orbit through W is the straight line
-W + r dW: w + r w is w × (1 + r), and w + r γ a shift. Along it nothing changes at any r, up to
-1 + r > 0 of a re-scaling. For other reasons dW is only a tangent of what the model does not see.
+W + r dW: w + r w is w × (1 + r), and w + r γ a shift. The model is the same at every r, as long as
+1 + r > 0 for a re-scaling. For other reasons dW is only a tangent of the changes that the model
+ignores.
 """
 
 from __future__ import annotations
@@ -25,22 +26,22 @@ from normgeo.null_directions.explanation import Explanation, Reason
 NO_REASON = "none"
 """The key of null directions that no reason explains."""
 
-FAINT = 1e-3  # of a pattern's length: a part of it below is none
+FAINT = 1e-3  # fraction of a pattern's length below which a part counts as none
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """A direction dW of W, as long as the weight vectors that it moves.
+    """A direction dW of W, with the length of the weight vectors that it moves.
 
     Attributes:
-        reason: the key of the reason that it is one of, or `NO_REASON`. title: of the reason.
+        reason: the key of its reason, or `NO_REASON`. title: of the reason.
         change: dW (H, D). moved: the neurons whose weight vectors it moves, (H,) true or false.
-        each: where a neuron moves by itself, what every one would move by, (H, D); else `change`.
-        alone: whether a neuron moves by itself.
-        count: how many null directions have this reason and no earlier one.
+        each: if a single neuron moves, the change of each neuron if it did, (H, D); else `change`.
+        alone: whether a single neuron moves.
+        count: the number of null directions with this reason and no earlier one.
         rescales: whether W + r dW is W with the moved rows × (1 + r).
-        follows: whether the straight line is the change itself, at any step.
+        follows: whether the straight line is exactly the change, at any step.
 
     """
 
@@ -55,7 +56,7 @@ class Direction:
     follows: bool
 
     def beside(self, change: Array) -> Array:
-        """Another change (H, D) of the same weight vectors, scaled to the same length."""
+        """Return another change (H, D) of the same weight vectors, scaled to the same length."""
         other = np.where(self.moved[:, None], change, 0.0)
         length = float(lengths(other.ravel())) or 1.0
         scaled: Array = other / length * float(lengths(self.change.ravel()))
@@ -65,12 +66,12 @@ class Direction:
 def directions(
     model: NormalizedGLM, explanation: Explanation, *, neuron: int = 0, pattern: ArrayLike
 ) -> tuple[Direction, ...]:
-    """Return one null direction of W for each reason that explains some, in their order.
+    """Return one null direction of W for each reason that explains any, in the reasons' order.
 
     Args:
-        model: whose weights. explanation: of the null space of its F_WW.
-        neuron: the one that moves, or whose group does, where one moves.
-        pattern: γ (D,), what is added; other reasons give the direction nearest to it.
+        model: has the weights. explanation: of the null space of its F_WW.
+        neuron: the neuron that moves if only one does, or whose group does.
+        pattern: γ (D,), which is added; other reasons use the direction nearest to it.
 
     Raises:
         ValueError: a pattern of another shape, or no such neuron.
@@ -112,7 +113,7 @@ def directions(
 
 
 def _of_change(reason: Reason, model: NormalizedGLM, gamma: Array, neuron: int) -> Direction:
-    """The tangent of a change of the weights, of one group where it is of all rows of one."""
+    """The tangent of a change of the weights; of one group if the change acts on groups."""
     change, W, groups = TRANSFORMS[reason.key], model.W.astype(np.float64), model.normalizer.groups
     alone = change.operation.one_row
     at = W if change.rescales else np.zeros_like(W)
@@ -130,7 +131,7 @@ def _of_change(reason: Reason, model: NormalizedGLM, gamma: Array, neuron: int) 
 
 
 def _nearest(basis: Array, added: Array, model: NormalizedGLM) -> Array:
-    """The part of a change (H, D) within the span of null directions (P, k), or the first one."""
+    """Project a change (H, D) on the span of null directions (P, k); if 0, return the first one."""
     rows = basis[model.layout.weights]
     flat = added.reshape(-1)
     part = rows @ (rows.T @ flat)

@@ -1,16 +1,16 @@
-"""The change of the outputs in units of its own: its null space without the sizes of anything.
+"""The derivative of the outputs in units of its own: a null space that does not depend on units.
 
     F v = 0  ⟺  J v = 0,  for outputs with a softmax up to its constants,    J = ∂s/∂θ
 
-A'' and φ decide nothing, so s is 0 here. Nor do the sizes of rows and columns of J, so a weight is
-counted in units of 1/(the size of its input), an output in units of g/σ: no column is longer than
-1, and the rounding errors of all are alike (Stewart, Rank degeneracy, 1984). Sizes are those from
-before a center, as rounding errors are.
+A'' and φ do not affect the null space, so s is 0 here. Nor do the sizes of rows and columns of J,
+so a weight is measured in units of 1/(the size of its input), an output in units of g/σ: no column
+is longer than 1, and all have similar rounding errors (Stewart, Rank degeneracy, 1984). Sizes are
+those before a center, as are rounding errors.
 
-Some words mix parameters, whose units differ. They become coordinates with conditions, in which
-they do not: for a center, W̃ with what a centered W̃ fulfills (1·w̃ = 0, or Σ_h w̃_h = 0), apart from
-what it takes off, which changes nothing; and for a weight scale, in
-ds = g X̃ dw̃/σ + z (dg − g r·dw̃/σ), what is in parentheses in place of dg.
+Some centers and scales mix parameters with different units. These are replaced by coordinates with
+conditions: for a center, W̃ with the conditions of a centered W̃ (1·w̃ = 0, or Σ_h w̃_h = 0), and
+separately the part that the center removes, which has no effect; for a weight scale, in
+ds = g X̃ dw̃/σ + z (dg − g r·dw̃/σ), the term in parentheses instead of dg.
 """
 
 from __future__ import annotations
@@ -36,14 +36,15 @@ from normgeo.null_directions.deciding import deciding_scale, likeliest_at_zero
 from normgeo.null_directions.units import Units
 
 ROUNDING = 16.0
-"""Below so many units of rounding, times the root of the number of columns, all is rounding."""
+"""Below this many units of rounding, times the root of the number of columns, all is rounding."""
 
 
 class Change(NamedTuple):
-    """Changes of the parameters, k of them.
+    """k changes of the parameters.
 
     Attributes:
-        weights: dW̃ (k, H, D), centered. offsets: coordinates (k, m) of what the center took off.
+        weights: dW̃ (k, H, D), centered. offsets: coordinates (k, m) of the part that the center
+            removes.
         b, g: db and dg − g r·dw̃/σ, (k, H).
 
     """
@@ -57,7 +58,7 @@ class Change(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class NeuronCenter(Center):
-    """The part of a center that acts between neurons and takes none of their dimensions."""
+    """The part of a center that acts between neurons and removes none of their dimensions."""
 
     of: Center
 
@@ -66,7 +67,7 @@ class NeuronCenter(Center):
 
 
 def _beyond_float64(size: float) -> Refusal:
-    """The refusal of directions along which a unit of the outputs takes more than float64 has."""
+    """The error for directions along which one unit of the outputs exceeds the range of float64."""
     return Refusal(
         text(
             "Directions in weight space must be numbers of float64, below 1.8e308; the outputs "
@@ -80,18 +81,18 @@ def _beyond_float64(size: float) -> Refusal:
 @final
 @dataclass(frozen=True, eq=False)
 class Equilibrated:
-    """The change of the outputs of a model for changes of its parameters, equilibrated.
+    """The derivative of a model's outputs in its parameters, equilibrated.
 
     Coordinates e (P + m,) are those of θ, with W̃ for W and dg − g r·dw̃/σ for dg, then the m
     of `losses`.
 
     Attributes:
         fisher: of the equilibrated model, over the first P coordinates.
-        center: of the model. losses: what it takes off.
+        center: of the model. losses: the part that it removes.
         input_sizes: the root mean squares of the features (D,), cases weighted as in E.
         weight_sizes, row_sizes, gain_sizes: a unit of w (H, D), b and g (H,) in e.
-        radial: g r/σ of a weight scale (H, D), else None. weights_only: whether b and g rest.
-        condition: how much larger the rounding errors of z are than those of its size.
+        radial: g r/σ of a weight scale (H, D), else None. weights_only: whether b and g are fixed.
+        condition: rounding errors of z relative to those of its size.
         saturated: whether an output is so certain that its A'' is 0 in floating point.
         variance: the mean of A''.
 
@@ -122,7 +123,7 @@ class Equilibrated:
         """Equilibrate the linearization of a model.
 
         Raises:
-            ValueError: outputs that change by less of a unit of a weight than float64 resolves.
+            ValueError: outputs that change, per unit of a weight, by less than float64 resolves.
 
         """
         units, layout = Units.of(at, family, weights_only), at.layout
@@ -134,7 +135,7 @@ class Equilibrated:
         rates = np.ones(H) if part.gain is None else part.gain.astype(np.float64)
         if not units.by_case:
             rates = rates / it.sigma[0].astype(np.float64)
-        # Outputs of their own may each have their unit; those of a softmax have one.
+        # Each output may have its own unit, but those of a softmax share one.
         sizes = np.where(rates == 0, 1.0, np.abs(rates))
         if family.coupled:
             sizes = np.full_like(sizes, sizes[rates != 0].max(initial=0) or 1.0)
@@ -142,7 +143,7 @@ class Equilibrated:
         own = np.ones_like(left) if mixes else np.where(left == 0, 1.0, np.abs(left))
         z_sizes = units.z
         if scale.radial(it.centered_inputs, it.point) is not None:
-            z_sizes = np.ones(H)  # z is in ds/dw as well
+            z_sizes = np.ones(H)  # ds/dw also contains z
         uses_z = scale.divides or (part.gain is not None and not (weights_only and radial is None))
         equal = scale.of_equal_sizes(it.sigma, units.inputs)
 
@@ -202,23 +203,23 @@ class Equilibrated:
 
     @cached_property
     def at(self) -> ModelLinearization:
-        """The equilibrated model, over rows in blocks at the first of them."""
+        """The equilibrated model; if its rows are in blocks, at the first block."""
         return next(self.fisher.structure.at.parts()).at
 
     @property
     def rounding(self) -> float:
-        """A change of the outputs up to this, for a change of e of length 1, is rounding."""
+        """A bound on the rounding error of the outputs' change, for a change of e of length 1."""
         return ROUNDING * self.unit * float(np.sqrt(self.columns))
 
     @property
     def columns(self) -> int:
-        """How many independent changes of the parameters there are: H·D, or P."""
+        """The number of independent changes of the parameters: H·D, or P."""
         layout = self.at.layout
         return layout.weights.size if self.weights_only else layout.size
 
     @cached_property
-    def places(self) -> Array:
-        """The coordinates that may change, but for the offsets, (n,)."""
+    def changing(self) -> Array:
+        """The indices of the coordinates that may change, offsets excluded, (n,)."""
         layout = self.at.layout
         if not self.weights_only:
             return np.arange(layout.size)
@@ -227,7 +228,7 @@ class Equilibrated:
 
     @cached_property
     def conditions(self) -> Array:
-        """Rows (m, n) that are 0 for coordinates that are changes of the parameters."""
+        """Rows (m, n) whose product with coordinates is 0 for changes of the parameters."""
         layout, lost = self.at.layout, self.losses.conditions(self.weight_sizes)
         radial = self.radial if self.weights_only else None
         ties = np.zeros((0, layout.features)) if radial is None else radial
@@ -240,16 +241,16 @@ class Equilibrated:
                 -1
             )
             rows[len(lost) + h, layout.gains[h]] = 1.0
-        return rows[:, self.places]
+        return rows[:, self.changing]
 
     @cached_property
     def _allowed(self) -> Array | None:
-        """An orthonormal basis (n, n − m) of what meets the conditions; None without any."""
+        """An orthonormal basis (n, n − m) of the solutions of the conditions; None without any."""
         return graded_null_space(self.conditions) if len(self.conditions) else None
 
     @property
     def growth(self) -> Array:
-        """Coordinates e (P + m, k) of W̃ itself: all of it, each group, and each row."""
+        """Coordinates e (P + m, k) of W̃ itself: of all of it, of each group, and of each row."""
         it = self.at.whole
         W, member = it.centered_weights.astype(np.float64), np.arange(self.at.layout.neurons)
         K = len(W) // it.groups
@@ -261,35 +262,35 @@ class Equilibrated:
 
     @property
     def offsets(self) -> Array:
-        """The coordinates e (P + m, m) of what the center takes off the weights: all null."""
+        """Coordinates e (P + m, m) of the part of W that the center removes: all null."""
         P = self.at.layout.size
         return np.eye(P + len(self._offset_sizes))[:, P:]
 
     def spread(self, V: Array) -> Array:
-        """Return coordinates V (n − m, k) of what may change as coordinates e, offsets 0."""
+        """Map free coordinates V (n − m, k) to coordinates e, with offsets 0."""
         e = np.zeros((self.at.layout.size + len(self._offset_sizes), V.shape[1]))
-        e[self.places] = V if self._allowed is None else self._allowed @ V
+        e[self.changing] = V if self._allowed is None else self._allowed @ V
         return e
 
     def gram(self) -> Array:
-        """EᵀE (n − m, n − m) of what may change."""
-        G: Array = self.fisher.to_dense()[np.ix_(self.places, self.places)]
+        """EᵀE (n − m, n − m) in the free coordinates."""
+        G: Array = self.fisher.to_dense()[np.ix_(self.changing, self.changing)]
         if self._allowed is not None:
             G = self._allowed.T @ G @ self._allowed
         return G
 
     def normal(self, V: Array) -> Array:
-        """EᵀE V for coordinates V (n − m, k), without the rounding errors of `gram`."""
+        """EᵀE V for free coordinates V (n − m, k), without the rounding errors of `gram`."""
         packed = self.fisher.structure.packed(self.spread(V)[: self.at.layout.size])
-        product = packed.unpacked(self.fisher.matmat(packed.V))[self.places]
+        product = packed.unpacked(self.fisher.matmat(packed.V))[self.changing]
         return product if self._allowed is None else self._allowed.T @ product
 
     def triangle(self, e: Array) -> Array:
-        """The R of `effects` = QR, (k, k) or less, without an array of all cases."""
+        """The R of `effects` = QR, with at most k rows, (k, k), without an array over all cases."""
         return self.fisher.structure.factor_triangle(e[: self.at.layout.size])
 
     def root(self, e: Array) -> Array:
-        """An R for `triangle`, sooner, known to the root of rounding of the largest effect."""
+        """An R like `triangle`, faster, accurate to the root of rounding of the largest effect."""
         return self.fisher.structure.factor_root(e[: self.at.layout.size])
 
     def effects(self, e: Array) -> Array:
@@ -317,14 +318,14 @@ class Equilibrated:
         return Change(weights, e[layout.size :].T / self._offset_sizes, b, g)
 
     def change(self, dW: Array) -> Change:
-        """Return changes dW (k, H, D) of the weights alone."""
+        """Return changes dW (k, H, D) of the weights only."""
         seen = self.center.project_features(dW)
         if self.losses.rows.size:
             seen = self.center.project_neurons(seen, self.at.whole.groups)
         return self.of_centered(seen, self.losses.coordinates(dW))
 
     def of_centered(self, weights: Array, offsets: Array) -> Change:
-        """Return changes dW̃ (k, H, D), and offsets (k, m), of the weights alone."""
+        """Return changes dW̃ (k, H, D), and offsets (k, m), of the weights only."""
         rest = np.zeros(weights.shape[:2])
         return Change(weights, offsets, rest, rest - self._grown(weights))
 
@@ -332,7 +333,7 @@ class Equilibrated:
         """Return changes of parameters in θ (P, k).
 
         Raises:
-            ValueError: changes beyond the range of float64.
+            ValueError: changes that overflow.
 
         """
         with np.errstate(over="ignore", invalid="ignore"):
@@ -351,13 +352,13 @@ class Equilibrated:
         return self.losses.sizes(self.weight_sizes)
 
     def _grown(self, weights: Array) -> Array:
-        """The change g r·dw̃/σ (k, H) of a gain that undoes that of a weight scale; 0 for others."""
+        """The change g r·dw̃/σ (k, H) of a gain that cancels a weight scale's; 0 for others."""
         if self.radial is None:
             return np.zeros(weights.shape[:2])
         grown: Array = np.einsum("hd,khd->kh", self.radial, self._between(weights))
         return grown
 
     def _between(self, W: Array) -> Array:
-        """What the neurons share of W (…, H, D) but for what is lost."""
+        """The part of W (…, H, D) shared between neurons, without the removed part."""
         at = self.at.whole
         return at.center.project_neurons(W, at.groups)

@@ -1,11 +1,11 @@
-"""How many directions are null in exact arithmetic: what float64 counts as null may only be small.
+"""The number of null directions in exact arithmetic: those of float64 may be only nearly null.
 
-For the weights and inputs as they are, z ignores dW where dC/σ = C dσ/σ², and with dv = 2σ dσ
+For given weights and inputs, z ignores dW if dC/σ = C dσ/σ², and with dv = 2σ dσ
 
     dz = (2v dC − C dv)/(2vσ),    C linear in W,    v quadratic,
 
 so up to a factor for each row the change of the outputs is rational in W and X, and its rank is
-taken modulo a prime. The factor is g/σ as float64 has it.
+computed modulo a prime. The factor is g/σ in float64.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from normgeo.normalizers.fixed_cases import FixedCases
 from normgeo.null_directions.dimension import generic_terms
 
 MOST_ENTRIES = 2e6
-"""Entries of J above which ranks are left to float64."""
+"""Entries of J above which only float64 decides ranks."""
 
 
 def least_dimension(at: Linearized, family: Family, weights_only: bool) -> int:
-    """Return the least dimension that the null space has for words like these, 0 if not known."""
+    """Return the smallest dimension of the null space for this center and scale, 0 if not known."""
     if not weights_only:
         return 0
     it = next(at.parts()).at.whole
     shape, alone = (at.layout.neurons, at.layout.features), it.stream is None
-    narrowed = it.added > 0 or not alone  # beside a stream W does not grow freely
+    narrowed = it.added > 0 or not alone  # with a residual stream W cannot grow freely
     coupled = family.coupled and alone
     terms = generic_terms(it.center, it.scale, it.groups, narrowed, shape, coupled)
     return sum(terms.values())
 
 
 def exact_dimension(over: Linearized, family: Family, weights_only: bool) -> int | None:
-    """Return the dimension of the null space of F_WW or of F; None where it is not counted.
+    """Return the dimension of the null space of F_WW or of F; None if it cannot be counted.
 
-    That is for Eq. 13 of a layer word, which is no derivative; for outputs of a softmax that are
-    certain; for words of one's own with more than + − × ÷; where a bias undoes a gain under a
-    layer scale, as they are 1 and σ apart; and for too many cases, neurons and features.
+    It cannot for Eq. 13 of a layer statistic, which is no derivative; for certain outputs of a
+    softmax; for custom statistics that need more than + − × ÷; if a bias cancels a gain under a
+    layer scale, since they differ by a factor of σ; and for too many cases, neurons and features.
     """
     layout = over.layout
     columns = layout.weights.size if weights_only else layout.size
@@ -56,7 +56,7 @@ def exact_dimension(over: Linearized, family: Family, weights_only: bool) -> int
         return None
     try:
         J = _jacobian(at, family, weights_only)
-    except TypeError:  # residues take + − × ÷
+    except TypeError:  # residues support only + − × ÷
         return None
     return columns - rank(J)
 

@@ -1,12 +1,12 @@
-"""What explains each null direction of the Fisher information.
+"""Reasons for each null direction of the Fisher information.
 
-A direction v is null because some link of this chain takes it to zero:
+A direction v is null because some link of this chain maps it to zero:
 
     dθ  →  dC = X̃ dW̃ᵀ  →  dz  →  ds = g dz + z dg + db  →  (A''/φ)^½ ds
 
-Up to ds: a change of the weights that z ignores, gains, biases, data, or too few cases. At the
-last: the softmax, which ignores s + c(x) 1, or outputs that are saturated. The reasons are taken
-in the order of `REASONS`; each is credited with the dimensions that those before it left.
+Up to ds: a change of the weights that z ignores, gains, biases, data, or too few cases. The last
+link: the softmax, which ignores s ↦ s + c(x) 1, or saturated outputs. The reasons are applied in
+the order of `REASONS`; each is credited with the dimensions that the earlier ones left.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Reason:
     """One possible reason for null directions.
 
     Attributes:
-        key, title: its names. sentence: what it means here.
-        span: the dimension of all tangents of the change, for the reasons that are one.
-        null: how many of these are null directions.
+        key, title: its names. sentence: its meaning here.
+        span: the dimension of all tangents of the change, for reasons that are changes.
+        null: how many of these dimensions are null.
         angles: the principal angles of the tangents to the null space in radians, ascending, with
             every parameter in its unit of `Equilibrated`; else empty.
         held: the dimension of the null directions that it explains.
-        added: of these, how many no earlier reason explains.
-        basis: (P, added), orthonormal, of those in θ.
+        added: how many of these no earlier reason explains.
+        basis: (P, added), orthonormal, of the added ones in θ.
 
     """
 
@@ -57,23 +57,23 @@ class Reason:
 
     @property
     def overlap(self) -> int:
-        """How many of the dimensions it explains were explained already."""
+        """The number of its dimensions that earlier reasons explain."""
         return self.held - self.added
 
     @property
     def angle(self) -> float | None:
-        """The largest principal angle in radians, None for a reason that is not a change."""
+        """The largest principal angle in radians; None for a reason that is not a change."""
         return float(self.angles[-1]) if len(self.angles) else None
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """What explains a null space.
+    """The reasons for a null space.
 
     Attributes:
         null: the null space. reasons: in the order in which they are credited.
-        rest: (P, k), an orthonormal basis in θ of the null directions that none explains.
+        rest: (P, k), an orthonormal basis in θ of the unexplained null directions.
 
     """
 
@@ -83,19 +83,19 @@ class Explanation:
 
     @property
     def explained(self) -> int:
-        """How many of the null directions have a reason."""
+        """The number of null directions with a reason."""
         return sum(reason.added for reason in self.reasons)
 
     @property
     def unexplained(self) -> int:
-        """How many have none that is known."""
+        """The number of null directions without a known reason."""
         return self.null.dimension - self.explained
 
     def reason(self, key: str) -> Reason:
         """Return one reason by its key.
 
         Raises:
-            ValueError: there is none of this key.
+            ValueError: no reason has this key.
 
         """
         found = {reason.key: reason for reason in self.reasons}
@@ -103,10 +103,10 @@ class Explanation:
 
 
 def explain(model: NormalizedGLM, X: ArrayLike, null: NullSpace) -> Explanation:
-    """Return what explains the null directions of a model's Fisher information over X (N, D).
+    """Explain the null directions of a model's Fisher information over X (N, D).
 
     Raises:
-        ValueError: a null space of a model of another size.
+        ValueError: the null space of a model of another size.
 
     Source: section 5.2.2 with Table 1: along a change that z ignores the KL stays 0.
 
@@ -135,7 +135,7 @@ def explain(model: NormalizedGLM, X: ArrayLike, null: NullSpace) -> Explanation:
     credited = np.zeros((null.dimension, 0))
     for find in REASONS:
         for found in find(chain, credited):
-            # In coordinates of the null space: no more than its dimension is credited.
+            # In coordinates of the null space, so that no more than its dimension is credited.
             part = without(null.coordinates.T @ found.part, credited[:, :0], INSIDE)
             new = without(part, credited, chain.independent)
             credited = np.concatenate([credited, new], axis=1)

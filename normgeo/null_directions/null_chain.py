@@ -2,8 +2,8 @@
 
 dθ  →  dC = X̃ dW̃ᵀ  →  dz  →  ds = g dz + z dg + db  →  (A''/φ)^½ ds
 
-Where a map takes directions to zero is asked as the null space was: of the map equilibrated, by
-the same multiple of rounding. So no reason contradicts the count.
+Whether a map sends directions to zero is decided as for the null space itself: for the equilibrated
+map, with the same multiple of rounding. So no reason contradicts the count.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from normgeo.null_directions.equilibration import Change, Equilibrated
 from normgeo.null_directions.null_space import NullSpace
 
 INDEPENDENT = 1e5
-"""Units of rounding up to which what is left of a vector beyond others is rounding."""
+"""Units of rounding below which the remainder of a vector, after projection, is rounding."""
 
 
 @final
@@ -39,7 +39,7 @@ INDEPENDENT = 1e5
 class NullChain:
     """A model, its derivative and its null space, along the chain of maps.
 
-    Directions are in the coordinates e of `outputs`, as those of the null space are.
+    Directions are in the coordinates e of `outputs`, as in the null space.
     """
 
     model: NormalizedGLM
@@ -53,19 +53,19 @@ class NullChain:
 
     @cached_property
     def outputs(self) -> Equilibrated:
-        """The change of the distribution of y, whose null space it is."""
+        """The derivative of the distribution of y, which has the null space."""
         return Equilibrated.of(self.at, self.model.family, self.null.weights_only)
 
     @cached_property
     def parameters(self) -> Equilibrated:
-        """The change of s."""
+        """The derivative of s."""
         if not (self.model.family.coupled or self.outputs.saturated):
             return self.outputs
         return Equilibrated.of(self.at, FAMILIES["gaussian"], self.null.weights_only)
 
     @cached_property
     def normalized_inputs(self) -> Equilibrated:
-        """The change of z for changes of the weights."""
+        """The derivative of z in the weights."""
         if self.null.weights_only and (self.at.gain is None or self.at.gain.all()):
             return self.parameters
         gain = None if self.at.gain is None else np.ones_like(self.at.gain)
@@ -73,23 +73,23 @@ class NullChain:
 
     @property
     def independent(self) -> float:
-        """What is left of a unit vector beyond others up to this is rounding."""
+        """The remainder of a unit vector, after projection, below which it is rounding."""
         return INDEPENDENT * self.outputs.unit
 
     @cached_property
     def silent(self) -> Array:
-        """The null directions that leave s alone, (P, j)."""
+        """The null directions along which s is constant, (P, j)."""
         if self.parameters is self.outputs:
             return self.null.coordinates
         return self.zero(self.parameters, self.null.coordinates)
 
     def decided(self, S: Array) -> bool:
-        """Whether directions S (P, k) that the map takes to rounding are null ones, or too near."""
+        """Whether directions S (P, k) that the map sends to rounding are null, not only nearly."""
         angles, _ = principal_angles(S, self.null.coordinates)
         return self.null.clear or bool((angles < SAME).all())
 
     def shifting(self, S: Array) -> Array:
-        """The part of null directions S that no output would show, were none saturated."""
+        """The part of null directions S that affects no output, even if none were saturated."""
         if not self.outputs.saturated:
             return S
         if not self.model.family.coupled:
@@ -98,9 +98,9 @@ class NullChain:
         return self.zero(Equilibrated.of(at, self.model.family, self.null.weights_only), S)
 
     def zero(self, of: Equilibrated, S: Array) -> Array:
-        """Return a basis of the part of S (P, k) that one of the maps takes to zero.
+        """Return a basis of the part of S (P, k) that one of the maps sends to zero.
 
-        What does not move the parameters of that map is left out.
+        Directions that do not change the parameters of that map are left out.
         """
         if not S.shape[1] or (of is self.outputs and self.null.dimension == of.columns):
             return S
@@ -116,15 +116,15 @@ class NullChain:
         return orthonormal(S @ part, self.independent)
 
     def span(self, change: Change) -> Array:
-        """Return a basis (P, m) of what changes of the parameters span."""
+        """Return a basis (P, m) of the span of changes of the parameters."""
         return orthonormal(self.outputs.pack(change), self.independent)
 
     def weights(self, dW: Array) -> Array:
-        """Return a basis (P, m) of what changes dW (k, H, D) of the weights span."""
+        """Return a basis (P, m) of the span of changes dW (k, H, D) of the weights."""
         return self.span(self.outputs.change(dW))
 
     def of_centered(self, dW: Array) -> Array:
-        """Return a basis (P, m) of what changes dW̃ (k, H, D) span."""
+        """Return a basis (P, m) of the span of changes dW̃ (k, H, D)."""
         offsets = np.zeros((len(dW), self.outputs.offsets.shape[1]))
         return self.span(self.outputs.of_centered(dW, offsets))
 
@@ -132,11 +132,11 @@ class NullChain:
     def of_outputs(self) -> Array:
         """A unit change of each b and g, (P, H or 2H)."""
         outputs, layout = self.outputs, self.null.layout
-        places = np.concatenate([layout.biases, layout.gains])
-        return np.eye(layout.size + outputs.offsets.shape[1])[:, places]
+        indices = np.concatenate([layout.biases, layout.gains])
+        return np.eye(layout.size + outputs.offsets.shape[1])[:, indices]
 
     def theta(self, S: Array) -> Array:
-        """Return an orthonormal basis (P, k) in θ of what null directions S (P + m, k) span."""
+        """Return an orthonormal basis (P, k) in θ of the span of null directions S (P + m, k)."""
         return graded_basis(self.outputs.theta(self.outputs.unpack(S)))
 
     def beyond(self, S: Array, credited: Array) -> Array:
@@ -152,7 +152,7 @@ class NullChain:
 
     @cached_property
     def each_vector(self) -> Array:
-        """The re-scalings of each centered weight vector by itself, (H, H, D)."""
+        """The re-scaling of each centered weight vector separately, (H, H, D)."""
         H = self.null.layout.neurons
         each: Array = np.eye(H)[:, :, None] * self.normalized.centered_weights.astype(np.float64)
         return each
@@ -161,9 +161,9 @@ class NullChain:
 @final
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """A reason before it is credited: `part` (P, a) is a basis of the null directions it holds.
+    """A reason before it is credited: `part` (P, a) is a basis of its null directions.
 
-    The rest is as in `Reason`.
+    The other fields are as in `Reason`.
     """
 
     key: str

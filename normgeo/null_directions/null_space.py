@@ -2,9 +2,9 @@
 
     F v = 0  ⟺  E e = 0
 
-E is the change of the outputs, equilibrated (see `equilibration`), and e is v in its units. Ranks
-are decided from its singular values. Eigenvalues of EᵀE are their squares, which puts 1e-6 where
-rounding is and makes it look like 1e-12.
+E is the change of the outputs, equilibrated (see `equilibration`), and e is v in its units. Its
+singular values decide ranks. Eigenvalues of EᵀE are their squares: 1e-6 becomes 1e-12, which looks
+like rounding.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from normgeo.null_directions.equilibration import Equilibrated
 from normgeo.null_directions.exact_dimension import exact_dimension, least_dimension
 
 DOUBT = 10.0
-"""Up to so many times what rounding does to E, a singular value may be rounding or not."""
+"""The multiple of the rounding of E up to which a singular value may be rounding."""
 
 INSIDE = 0.9
-"""The length within the null space above which a unit vector is one of it, but for rounding."""
+"""Length of the part in the null space above which a unit vector counts as inside."""
 
-# Eigenvalues of EᵀE below it are not believed, but measured by E.
+# EᵀE is too inaccurate for eigenvalues below it: E measures these directions.
 CANDIDATES = 1e-6
 
 
@@ -43,18 +43,18 @@ CANDIDATES = 1e-6
 class NullSpace:
     """The null space of a Fisher information, and how its dimension was decided.
 
-    A direction has one of three answers. It is not null where its singular value is above
-    `tolerance`, and null up to `rounding`, if exact arithmetic counts as many as that. Those
-    between, and those that it counts out, float64 can't decide.
+    A direction has one of three answers. It is not null if its singular value is above `tolerance`,
+    and null up to `rounding`, if exact arithmetic counts that many. Float64 cannot decide
+    directions between the two, or those that exact arithmetic does not count.
 
     Attributes:
         singular_values: of E, descending: H·D of them for the weights alone, P for all of θ.
         basis: (P, k), orthonormal; zero along b and g for the weights alone.
         coordinates: the same directions in the units of E, orthonormal.
-        rounding, tolerance: what the singular values are compared with.
+        rounding, tolerance: thresholds for the singular values.
         weights_only: whether it is the null space of F_WW or of all of F.
-        which: it is of, as in `Fisher`. layout: of θ.
-        notes: what a reader should know, in sentences.
+        which: of its Fisher information, as in `Fisher`. layout: of θ.
+        notes: for readers, in sentences.
 
     """
 
@@ -75,7 +75,7 @@ class NullSpace:
 
     @property
     def undecided(self) -> int:
-        """How many directions float64 can't tell from null ones."""
+        """The number of directions that float64 cannot tell from null ones."""
         return int(np.count_nonzero(self.singular_values <= self.tolerance)) - self.dimension
 
     @property
@@ -90,13 +90,13 @@ class NullSpace:
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """Of each singular value: "not null", "undecided" or "null"."""
+        """The answer for each singular value: "not null", "undecided" or "null"."""
         each = ("not null", self.seen), ("undecided", self.undecided), ("null", self.dimension)
         return tuple(answer for answer, count in each for _ in range(count))
 
     @property
     def counts(self) -> str:
-        """How many have which answer, in words."""
+        """The number of directions with each answer, in words."""
         if self.clear:
             return text("{k} null", k=self.dimension)
         return text(
@@ -112,16 +112,16 @@ def null_space(
     """Return the null space of a Fisher information.
 
     Eigenvectors of EᵀE with small eigenvalues are candidates; the singular values of E on their
-    span decide. The dimension does not depend on the size of a weight vector where the scale
-    divides by it, nor on the unit of a feature; A'' counts as seen wherever it is not 0.
+    span decide. The dimension does not depend on the size of a weight vector if the scale divides
+    by it, nor on the unit of a feature, nor on A'' as long as it is not 0.
 
     Args:
         F: of form "operator" or "dense". weights_only: of F_WW rather than of all of F.
-        tolerance: what is above it is not null, between 0 and 1; where None, DOUBT times what
-            rounding does to E.
+        tolerance: singular values above it are not null, between 0 and 1; None for DOUBT times the
+            rounding of E.
 
     Raises:
-        ValueError: a bad tolerance, the form "blocks", or matrices of more than `F.max_bytes`.
+        ValueError: a bad tolerance, the form "blocks", or matrices larger than `F.max_bytes`.
 
     Source: section 5.2.2; the decision is ours.
 
@@ -169,9 +169,9 @@ def null_space(
 
 
 def _null_part(E: Equilibrated, structure: FisherStructure, small: Array) -> Array:
-    """The part (P + m, k) of directions whose effect is rounding that exact arithmetic counts.
+    """The part (P + m, k) of directions with effects near rounding that exact arithmetic confirms.
 
-    Of more directions than it counts, those that W̃ grows along come first.
+    If there are more than it counts, directions of growth of W̃ come first.
     """
     at, family, count = structure.at, structure.family, small.shape[1]
     lost = E.offsets.shape[1]
@@ -198,18 +198,18 @@ def _decomposed(E: Equilibrated) -> tuple[Array, Array]:
         return singular_values, vectors
     certain, doubted = vectors[:, ~doubtful], vectors[:, doubtful]
     layout = E.at.layout
-    shape = (len(E.at.s) * layout.neurons, doubted.shape[1])  # of a block, where there are more
+    shape = (len(E.at.s) * layout.neurons, doubted.shape[1])  # of one block of rows
     check_size(
         shape, E.fisher.max_bytes, text("The changes of the outputs along small eigenvectors")
     )
     R = E.root(E.spread(doubted))
-    if np.linalg.norm(R) > E.rounding:  # not all are null
-        # Rounding errors of EᵀE have turned them a little toward the others: turn them back.
+    if np.linalg.norm(R) > E.rounding:  # some are not null
+        # Rounding errors of EᵀE rotate the doubtful directions toward the others: undo that.
         mixed = certain.T @ E.normal(doubted) / values[~doubtful, None]
         doubted = doubted - certain @ mixed
         R = E.triangle(E.spread(doubted))
     _, found, turned = np.linalg.svd(R, full_matrices=True)
-    # Fewer outputs than candidates: the rest of the candidates are null by counting.
+    # With fewer outputs than candidates, the remaining candidates are null by counting.
     singular_values[doubtful] = 0.0
     singular_values[np.flatnonzero(doubtful)[: len(found)]] = found
     vectors[:, doubtful] = doubted @ turned.T

@@ -1,4 +1,4 @@
-"""Why a direction can be null: one function for each reason, taken along the chain of maps."""
+"""Why a direction can be null: one function for each reason, along the chain of maps."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ WEIGHT_CHANGES = tuple(change for change in TRANSFORMS.values() if change.matrix
 def tangents(change: Transform, W: Array, X: Array, groups: int = 1) -> Array:
     """Return the tangents (m, H, D) of a change of W (H, D), one for each parameter.
 
-    That is, for every neuron where the change is of one row, every unit vector γ where it is a
-    shift, and every group by itself where it is of all rows.
+    One for every neuron if the change acts on one row, for every unit vector γ if it is a shift,
+    and for every group if it acts on all rows.
     """
     one_row = change.operation.one_row
     shifts, at = None, W[None]
     if not change.rescales:
         shifts = np.eye(change.gamma_shape(W, X)[0])
-        at = np.zeros((len(shifts), *W.shape))  # a shift has no rounding errors from 0
+        at = np.zeros((len(shifts), *W.shape))  # computed at 0, a shift has no rounding errors
     all_tangents = np.concatenate(
         [
             change.tangent(at, X, gamma=shifts, index=h)[0]
@@ -145,7 +145,7 @@ def _zero_gains(chain: NullChain, credited: Array) -> list[Finding]:
 
 
 def _bias_for_gain(chain: NullChain, credited: Array) -> list[Finding]:
-    """Where z_h is the same in every case, db_h = −z_h dg_h leaves s alone (N = 2, z = ±1)."""
+    """If z_h is the same in every case, db_h = −z_h dg_h leaves s unchanged (N = 2, z = ±1)."""
     if chain.null.weights_only or chain.at.gain is None:
         return []
     part = chain.zero(chain.parameters, chain.of_outputs)
@@ -165,7 +165,7 @@ def _bias_for_gain(chain: NullChain, credited: Array) -> list[Finding]:
 
 
 def _gain_for_scale(chain: NullChain, credited: Array) -> list[Finding]:
-    """dw̃_h = w̃_h with dg_h = −g_h, and db_h where the mean is a constant that does not grow."""
+    """dw̃_h = w̃_h with dg_h = −g_h, and db_h if the mean is a constant that does not grow."""
     if chain.null.weights_only or chain.at.gain is None:
         return []
     H = len(chain.at.gain)
@@ -226,4 +226,4 @@ REASONS: tuple[Callable[[NullChain, Array], list[Finding]], ...] = (
     _softmax,
     _saturation,
 )
-"""The order in which reasons are credited; the first five weight changes as in `TRANSFORMS`."""
+"""The order in which reasons are credited; the first five are weight changes of `TRANSFORMS`."""

@@ -1,4 +1,4 @@
-"""The units of cases, features and outputs in which no null space depends on their sizes."""
+"""Units of cases, features and outputs that make null spaces independent of their sizes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from normgeo.normalizers.linearization import Linearization
 @final
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What passes over all cases tell of their sizes.
+    """Sizes measured in passes over all cases.
 
     Attributes:
-        by_case: whether each case has a unit of its own, as it has a σ of its own.
-        features: the sizes of the numbers of X̃ (D,), where cases may have any unit; else None.
+        by_case: whether each case has a unit of its own, as it has its own σ.
+        features: the sizes of the numbers of X̃ (D,), if cases may have any unit; else None.
         inputs: the root mean squares of X (D,), in the cases' units. z: of z (H,).
-        sums: of what z would be if nothing canceled (H,).
+        sums: of z if nothing canceled (H,).
         saturated: whether an output is so certain that its A'' is 0 in floating point.
         variance: the mean of A''.
 
@@ -42,7 +42,7 @@ class Units:
 
     @classmethod
     def of(cls, at: Linearized, family: Family, weights_only: bool) -> Units:
-        """Gather them from the linearization of a model."""
+        """Measure them from the linearization of a model."""
         it = next(at.parts()).at.whole
         by_case = len(it.sigma) > 1 or it.scale.shared_by_neurons
         features = _feature_sizes(at) if by_case and weights_only else None
@@ -57,7 +57,7 @@ class Units:
         return cls(by_case, features, *sizes, found.saturated, found.variance)
 
     def _of_part(self, part: Part, family: Family) -> Units:
-        """What some of the cases add to the squares of the sizes."""
+        """Return the contribution of some cases to the squares of the sizes."""
         it = part.at.whole
         inputs, z, sums = (
             np.sqrt(part.share) * _root_mean_squares(M)
@@ -79,7 +79,7 @@ class Units:
         )
 
     def scaled(self, X: Array, it: Linearization) -> Array:
-        """X (n, D) in the units of its cases: 1/σ, or of X̃ if any will do; as it is without any."""
+        """X (n, D) in the cases' units: 1/σ, the size of X̃ if any unit will do, or none."""
         if not self.by_case:
             return X
         return X * (self.steepness(it) if self.features is None else 1 / self._case_sizes(it))
@@ -110,7 +110,7 @@ def _or_one(sizes: Array) -> Array:
 
 
 def _feature_sizes(at: Linearized) -> Array:
-    """The geometric mean of the sizes of X̃ in each feature, (D,), without zeros; 1 of zeros."""
+    """The geometric mean of the nonzero sizes of X̃ in each feature, (D,); 1 if all are zero."""
 
     def step(parts: Iterator[Part]) -> Array:
         sums = np.zeros((2, features))

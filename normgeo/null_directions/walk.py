@@ -1,4 +1,4 @@
-"""A walk along a straight line in weight space: what the model says on the way, and the true KL."""
+"""A walk along a straight line in weight space: the model's predictions, and the true KL."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from normgeo.models.glm import NormalizedGLM
 from normgeo.models.linearization import ModelLinearization
 
 ROUNDING = 16.0
-"""So many units of rounding of the sizes in s are taken for rounding errors of s."""
+"""Units of rounding, relative to the sizes in s, that bound the rounding errors of s."""
 
 
 @final
@@ -26,10 +26,10 @@ class Walk:
 
     Attributes:
         steps: r (T,). change: dW (H, D).
-        kl: KL[P_W ‖ P_{W + r dW}] (T,), in nats per case; NaN where there is no model.
-        rounding: up to this the KL is rounding, (T,).
-        means: E[y] of one case, (T, H); NaN where there is no model. before: at W, (H,).
-        problems: why there is none, "" elsewhere.
+        kl: KL[P_W ‖ P_{W + r dW}] (T,), in nats per case; NaN if the model is undefined.
+        rounding: a bound below which the KL is rounding, (T,).
+        means: E[y] of one case, (T, H); NaN if the model is undefined. before: at W, (H,).
+        problems: why the model is undefined, or "".
 
     """
 
@@ -43,24 +43,24 @@ class Walk:
 
     @property
     def still(self) -> Array:
-        """Whether the KL is 0 to rounding, at each step."""
+        """Whether the KL is 0 up to rounding, at each step."""
         return self.kl <= self.rounding
 
 
 def walk(
     model: NormalizedGLM, X: ArrayLike, change: ArrayLike, steps: ArrayLike, *, case: int = 0
 ) -> Walk:
-    """Return what a model does on the way W + r dW, at each r of `steps`.
+    """Return the models along the line W + r dW, at each r of `steps`.
 
     Args:
-        model: where r = 0. X: cases (N, D). change: dW (H, D). case: whose E[y] is returned.
+        model: at r = 0. X: cases (N, D). change: dW (H, D). case: the case whose E[y] is returned.
 
     Raises:
         ValueError: bad shapes, no such case, or what the model itself refuses.
 
     Source: section 5.2.1, Eq. 8, at finite steps.
 
-    Layer norm ignores what is added to all weight vectors alike:
+    Layer norm ignores a vector that is added to all weight vectors:
 
     >>> from normgeo import NORMALIZERS
     >>> W = [[1.0, 0.0], [2.0, 1.0], [0.0, 2.0]]
@@ -118,7 +118,7 @@ def _moved(model: NormalizedGLM, change: Array) -> NormalizedGLM:
 
 
 def _rounding(at: ModelLinearization, X: Array, W: Array) -> Array:
-    """What rounding does to s at most, (N, H): of the sums Σ|x||w| that z comes from, over σ."""
+    """A bound on the rounding of s, (N, H): from the sums Σ|x||w| behind z, over σ."""
     it = at.whole
     unit = float(np.finfo(it.z.dtype).eps)
     sums = np.abs(X) @ np.abs(W).T / it.sigma

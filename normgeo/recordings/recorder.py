@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from errno import ENOSPC
+from math import prod
 from typing import IO, Any, final
 
 import numpy as np
@@ -27,6 +29,13 @@ from normgeo.recordings.turning import Turning
 
 Numbers = float | Mapping[str, float]
 """One number for all tensors, or one for each name."""
+
+
+THREADS = 4
+"""At most, that look at the weights of a step; each takes a tensor at a time."""
+
+FEW = 2**20
+"""Numbers that are looked at sooner than another thread begins."""
 
 
 @final
@@ -89,6 +98,7 @@ class Recorder(Closable):
         self._file: IO[bytes] | None = None
         self._header: Header | None = None
         self._turning: list[Turning] = []
+        self._threads: ThreadPoolExecutor | None = None
         self._step, self._seen = 0, -1
         self._open()
 
@@ -137,11 +147,10 @@ class Recorder(Closable):
         known, span = (0, 0) if self._seen < 0 else (HAS_TURN, now - self._seen)
         blocks = np.full((sum(header.counts), header.numbers), np.nan)
         if gradients is not None and not phase:
-            lengths = [
-                self._length(turning, gradients, name)
-                for turning, name in zip(turnings, self._blocks, strict=True)
-            ]
-            blocks[:, 3] = np.concatenate(lengths)
+            pairs = zip(turnings, self._blocks, strict=True)
+            blocks[:, 3] = np.concatenate(
+                self._each(lambda of: self._length(of[0], gradients, of[1]), pairs)
+            )
             known |= HAS_GRADIENT
         if self._header is None:
             self._write(header.encoded())
@@ -151,7 +160,7 @@ class Recorder(Closable):
             for turning, both in zip(turnings, arrays, strict=True):
                 turning.keep(*both)
         else:
-            looks = [turning.look(*both) for turning, both in zip(turnings, arrays, strict=True)]
+            looks = self._each(lambda of: of[0].look(*of[1]), zip(turnings, arrays, strict=True))
             parts = zip(*looks, strict=True)
             norms, angles, steps, before = (np.concatenate(part) for part in parts)
             found_of = [norms, angles, steps, blocks[:, 3], before][: header.numbers]
@@ -160,6 +169,9 @@ class Recorder(Closable):
 
     def close(self) -> None:
         """Close the file, and keep the records."""
+        if self._threads is not None:
+            self._threads.shutdown()
+            self._threads = None
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -197,6 +209,16 @@ class Recorder(Closable):
             file.close()
             raise
         self._file = file
+
+    def _each(self, look: Callable[[Any], Any], tensors: Iterable[Any]) -> list[Any]:
+        """Look at each tensor, by several threads where there is much to look at."""
+        of = [*tensors]
+        header = self._header
+        if header is None or sum(prod(tensor.shape) for tensor in header.tensors) < FEW:
+            return [*map(look, of)]
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(min(THREADS, os.cpu_count() or 1))
+        return [*self._threads.map(look, of)]
 
     def _header_of(self, found: list[tuple[Any, ...]]) -> Header:
         """Set up everything that depends on the shapes of the first weights."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -33,7 +34,8 @@ def row_products(*arrays: Array) -> Array:
     pairs = [*combinations_with_replacement(arrays, 2)]
     if first.dtype == np.float64:
         return np.array([np.vecdot(u, v) if along else _across(u, v) for u, v in pairs])
-    (h, d), size = first.shape, _ALONG if along else _ACROSS
+    h, d = first.shape
+    size = _part(d) if along else _ACROSS
     whole = d - d % size
     shape = (len(pairs), h, whole // size) if along else (len(pairs), whole // size, h)
     sums = np.empty(shape, np.float32)
@@ -60,6 +62,12 @@ def row_products(*arrays: Array) -> Array:
         wide = [x[lost].astype(np.float64) for x in arrays]
         total[:, lost] = [_across(u, v) for u, v in combinations_with_replacement(wide, 2)]
     return total
+
+
+@lru_cache(maxsize=1024)
+def _part(d: int) -> int:
+    """How many columns of d are summed at a time: a divisor of d, so that none are left, if any."""
+    return next((size for size in range(_ALONG, _ALONG // 4, -1) if d % size == 0), _ALONG)
 
 
 def _across(u: Array, v: Array) -> Array:

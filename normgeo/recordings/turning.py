@@ -184,19 +184,20 @@ class Turning:
         with a row m near the mean where that is long, so that it takes no digits; else with m = 0.
         """
         blocks, (H, D) = self._blocks.neurons, W.shape
-        sums, rests = np.zeros((3, H)), np.zeros((2, len(blocks), D))
+        sums = np.zeros((3, H))
+        rests = np.zeros((2, len(blocks), D)) if self._means_at_end else None
         for rows, columns in self._parts(W):
             group = rows.start // blocks.shape[1], columns
             mean = None if self._mean is None or kept is None else self._mean[group]
             w, then = W[rows, columns], None if kept is None else kept[rows, columns]
             found, rest = self._sums(w, then, mean)
             sums[: len(found), rows] += found
-            if rest is not None:
+            if rests is not None and rest is not None:
                 rests[:, *group] += rest
             if then is not None:
                 np.copyto(then, w)
         total: Array = sums[:, blocks].sum(axis=-1)
-        if self._means_at_end:
+        if rests is not None:
             (w, step), K = rests, blocks.shape[1]
             total -= np.array([dots(w, w), dots(w, step), dots(step, step)]) / K
             if kept is not None:

@@ -1,1 +1,1 @@
-"""Recurrent cells over sequences: their steps, gradients, training, and how far they remember."""
+"""Recurrent cells over sequences: their steps, gradients, training, and how long they remember."""

@@ -1,7 +1,7 @@
-"""What a recurrent cell is: the products it takes of its state and its inputs, and a step of them.
+"""What a recurrent cell is: its products of the state and the inputs, and the equations of a step.
 
-A cell states its equations and their adjoint, entry by entry. What normalizes its products, the
-loop over time, the gradient, the Jacobians and where parameters stand are written once, for all.
+A cell defines its equations and their adjoint, entry by entry. All cells share the normalization of
+products, the loop over time, the gradient, the Jacobians and the layout of parameters.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import numpy as np
 from normgeo.base.arrays import Array
 
 State = tuple[Array, ...]
-"""What a cell hands from step to step, each (S, H): h first, then its memory, if it has one."""
+"""A cell's state, arrays (S, H): h first, then its memory, if it has one."""
 
 Inner = Callable[[Array], Array]
 
 
 class Product(NamedTuple):
-    """One matrix product of a cell, each normalized by itself.
+    """One matrix product of a cell; each product has its own normalization.
 
     Attributes:
-        gates: how many arrays (S, H) it makes. state: whether it reads h. inputs: whether it
-            reads x; of both it reads [h, x].
-        first_biases: of each gate, where they are not all 0.
+        gates: the number of arrays (S, H) that it computes. state: whether it reads h. inputs:
+            whether it reads x; if both, it reads [h, x].
+        first_biases: of each gate, unless all are 0.
 
     """
 
@@ -36,20 +36,20 @@ class Product(NamedTuple):
     first_biases: tuple[float, ...] = ()
 
     def reads(self, h: Array, x: Array) -> Array:
-        """What it is of: h, x or [h, x], (S, D)."""
+        """Return its input: h, x or [h, x], (S, D)."""
         if self.state and self.inputs:
             return np.concatenate([h, x], axis=-1)
         return h if self.state else x
 
 
 class Cell(ABC):
-    """The equations of a step.
+    """The equations of one step of a recurrent cell.
 
     Attributes:
-        key: its name in CELLS. title: in words. latex: lines of its equations, LN where it is
-            normalized.
+        key: its name in CELLS. title: in words. latex: lines of its equations; LN marks the
+            normalization.
         products: in the order of their parameters.
-        memory: whether the state has a memory c beside h, which is normalized on its way to h.
+        memory: whether the state has a memory c beside h, which is normalized when h reads it.
 
     """
 
@@ -61,10 +61,10 @@ class Cell(ABC):
 
     @abstractmethod
     def step(self, sums: Sequence[Array], state: State, inner: Inner) -> tuple[State, Any]:
-        """Return the next state, and what `back` needs to know of the step.
+        """Return the next state, and the values that `back` needs.
 
         Args:
-            sums: of each product s = g z + b, (S, gates · H), which may be written over.
+            sums: s = g z + b of each product, (S, gates · H); they may be overwritten.
             state: before the step.
             inner: normalizes the memory (S, H).
 
@@ -76,16 +76,16 @@ class Cell(ABC):
     ) -> tuple[tuple[Array, ...], tuple[Array | float, ...]]:
         """Return the adjoint of a step: the parts for its sums, and for the state before it.
 
-        The latter without what reaches the state through the sums. `change` may have leading axes.
+        The latter excludes the part that flows through the sums. `change` may have leading axes.
 
         Args:
-            kept: of `step`. change: the adjoint of the next state. inner: the adjoint of `inner`.
+            kept: from `step`. change: the adjoint of the next state. inner: the adjoint of `inner`.
 
         """
 
     @property
     def states(self) -> int:
-        """How many arrays (S, H) a state is."""
+        """The number of arrays (S, H) in a state."""
         return 1 + self.memory
 
 
@@ -99,7 +99,7 @@ def sigmoid(s: Array) -> Array:
 
 
 def slope(gates: Array) -> Array:
-    """The derivative of the logistic function where it is `gates`."""
+    """The derivative of the logistic function, from its values `gates`."""
     value = 1 - gates
     value *= gates
     return value

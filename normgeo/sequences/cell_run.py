@@ -2,7 +2,7 @@
 
     θ̄ = Σ_t (∂state^t/∂θ)ᵀ U^t
 
-The derivative of each z is that of its center and its scale, as everywhere.
+The derivative of each z is that of its center and its scale.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from normgeo.sequences.stream import Held, Point, Stream
 
 
 class Step(NamedTuple):
-    """What the way back needs of a step: of the cell, of the memory, of what reads the state."""
+    """What back-propagation needs of a step: of the cell, of the memory, of the products with h."""
 
     kept: Any
     memory: Point | None
@@ -34,9 +34,9 @@ class StepBack(NamedTuple):
     """The adjoint of a step.
 
     Attributes:
-        state: the change of the state before it. sums: of the sums of each product.
-        residuals: of each product that reads the state, the parts for a and for W̃.
-        memory: of the sums of the memory; None where nothing normalizes it.
+        state: adjoint of the state before it. sums: adjoint of the sums of each product.
+        residuals: for each product that reads the state, the parts for a and for W̃.
+        memory: adjoint of the sums of the memory; None if it is not normalized.
 
     """
 
@@ -52,10 +52,10 @@ class CellRun:
     """A recurrent layer over T steps of S sequences.
 
     Attributes:
-        layer: with its parameters. inputs: (T, S, F), time first. statistics: in place of what the
-            sequences share at each step; None for their own.
-        states: h^t, and c^t where the cell has one, each (T+1, S, H), t from 0.
-        streams, memory_stream: the products as they were taken.
+        layer: with its parameters. inputs: (T, S, F), time first. statistics: constants instead of
+            the statistics that the sequences share at each step; None for their own.
+        states: h^t, and c^t if the cell has one, each (T+1, S, H), t from 0.
+        streams, memory_stream: the products as computed.
 
     """
 
@@ -80,28 +80,28 @@ class CellRun:
         return self.states[0]
 
     def reads(self, product: Product, t: int) -> Array:
-        """What a product reads at step t, from 0, (S, D)."""
+        """Return the input of a product at step t, from 0, (S, D)."""
         return product.reads(self.hidden[t], self.inputs[t])
 
-    def point(self, place: int, t: int) -> Point:
-        """Where product `place` is at step t, from 0."""
-        if place not in self._ahead:
-            return self._steps[t].points[place]
-        of_stretch, i = self._ahead[place][t // self._stretch], t % self._stretch
+    def point(self, index: int, t: int) -> Point:
+        """Return the point of product number `index` at step t, from 0."""
+        if index not in self._ahead:
+            return self._steps[t].points[index]
+        of_stretch, i = self._ahead[index][t // self._stretch], t % self._stretch
         inputs, z, sigma = of_stretch
         return Point(inputs[i], z[i], sigma[i] if sigma.ndim == z.ndim else sigma)
 
     def own_statistics(self) -> StepStatistics:
-        """Return what the sequences share at each step, as it is: held at it, they run alike."""
-        places = range(len(self.streams) + (self.memory_stream is not None))
-        return StepStatistics(tuple(map(self._shared, places)), np.ones(self.steps, dtype=int))
+        """Return the statistics that the sequences share at each step: with them z is the same."""
+        indices = range(len(self.streams) + (self.memory_stream is not None))
+        return StepStatistics(tuple(map(self._shared, indices)), np.ones(self.steps, dtype=int))
 
     def averaged_into(self, averages: StepStatistics | None) -> StepStatistics:
-        """Return running averages with this batch among them; None for those of no batch."""
+        """Return running averages updated with this batch; None for no batch before."""
         return (averages or NOTHING_SEEN).updated(self.own_statistics(), self.hidden.shape[1])
 
     def back(self, t: int, change: State) -> StepBack:
-        """Take a change of the state after step t, from 0, one step back; it may be many."""
+        """Take changes of the state after step t, from 0, back through it; leading axes allowed."""
         step, reached = self._steps[t], []
 
         def inner(dn: Array) -> Array:
@@ -113,20 +113,20 @@ class CellRun:
 
         sums, (dh, *others) = self.layer.cell.back(step.kept, change, inner)
         residuals = {}
-        for place, at in step.points.items():
-            stream = holding(self.streams[place], self.statistics, place, t)
-            residuals[place] = stream.residual(sums[place], at)
-            dh = dh + stream.to_inputs(residuals[place][0])[..., : self.layer.neurons]
+        for index, at in step.points.items():
+            stream = holding(self.streams[index], self.statistics, index, t)
+            residuals[index] = stream.residual(sums[index], at)
+            dh = dh + stream.to_inputs(residuals[index][0])[..., : self.layer.neurons]
         state = tuple(map(np.asarray, (dh, *others)))
         return StepBack(state, sums, residuals, reached[0] if reached else None)
 
     def vjp(self, U: ArrayLike) -> Array:
         """Return the adjoint of the derivative of h^1 … h^T in θ, at U (T, S, H): (P,).
 
-        It is back-propagation through time: with U = ∂L/∂h it is the gradient of L.
+        This is back-propagation through time: with U = ∂L/∂h the result is the gradient of L.
 
         Raises:
-            ValueError: U of another shape, or a result that leaves the range of floating point.
+            ValueError: U of another shape, or a result that overflows.
 
         """
         U = real_array("U", U, 3)
@@ -149,21 +149,21 @@ class CellRun:
         T = self.steps
         layer, stretch = self.layer, self._stretch
         grads = [_Gradient(stream) for stream in self.streams]
-        ahead: dict[int, list[Array]] = {place: [] for place in self._ahead}
+        ahead: dict[int, list[Array]] = {index: [] for index in self._ahead}
         memory = np.zeros((2, H))
         change: State = tuple(np.zeros((S, H)) for _ in self.states)
         for t in range(T - 1, -1, -1):
             back = self.back(t, (change[0] + U[t], *change[1:]))
-            for place, (R, extra) in back.residuals.items():
-                grads[place].add(self._steps[t].points[place], back.sums[place], R, extra)
-            for place, later in ahead.items():
-                later.append(back.sums[place])
+            for index, (R, extra) in back.residuals.items():
+                grads[index].add(self._steps[t].points[index], back.sums[index], R, extra)
+            for index, later in ahead.items():
+                later.append(back.sums[index])
                 if t % stretch == 0:
                     U_ahead = later[0][None] if len(later) == 1 else np.stack(later[::-1])
-                    at = self._ahead[place][t // stretch]
+                    at = self._ahead[index][t // stretch]
                     steps = slice(t, t + stretch)
-                    stream = holding(self.streams[place], self.statistics, place, steps)
-                    grads[place].add(at, U_ahead, *stream.residual(U_ahead, at))
+                    stream = holding(self.streams[index], self.statistics, index, steps)
+                    grads[index].add(at, U_ahead, *stream.residual(U_ahead, at))
                     later.clear()
             at_memory = self._steps[t].memory
             if back.memory is not None and at_memory is not None:
@@ -178,23 +178,23 @@ class CellRun:
             parts.append(layer.layouts[-1].pack(np.zeros((H, 0)), *memory))
         return np.concatenate(parts)
 
-    def _shared(self, place: int) -> Held:
-        """What the sequences share in one product, or last in the memory, at all steps."""
+    def _shared(self, index: int) -> Held:
+        """Return what cases share in product `index` at all steps; the last index is the memory."""
         if not self.layer.normalizer.shared_by_cases:
             return Held(None, None)
         each = []
         for t, step in enumerate(self._steps):
-            if place == len(self.streams) and self.memory_stream and step.memory:
+            if index == len(self.streams) and self.memory_stream and step.memory:
                 each.append(self.memory_stream.shared(step.memory, self.states[1][t + 1]))
             else:
-                X = self.reads(self.layer.cell.products[place], t)
-                each.append(self.streams[place].shared(self.point(place, t), X))
+                X = self.reads(self.layer.cell.products[index], t)
+                each.append(self.streams[index].shared(self.point(index, t), X))
         parts = (list(part) for part in zip(*each, strict=True))
         return Held(*(None if part[0] is None else np.stack(part) for part in parts))
 
 
 class _Gradient:
-    """Sums over the steps of the parts for W̃ in blocks, b and g of one product."""
+    """Sums over the steps, for one product: the parts for W̃ in blocks, for b and for g."""
 
     def __init__(self, stream: Stream) -> None:
         self.stream = stream
@@ -202,7 +202,7 @@ class _Gradient:
         self.g = None if stream.g is None else np.zeros_like(stream.g)
 
     def add(self, at: Point, U: Array, R: Array, extra: Array | None) -> None:
-        """Add a step, or several, of sums whose adjoint is U."""
+        """Add one step, or several, given the adjoint U of the sums."""
         K, D = R.shape[-1], at.inputs.shape[-1]
         self.W += (R.reshape(-1, K).T @ at.inputs.reshape(-1, D)).reshape(self.W.shape)
         if extra is not None:

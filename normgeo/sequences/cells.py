@@ -1,9 +1,9 @@
 """The cells that runs, menus and claims choose from: tanh, LSTM and GRU.
 
-⊙ is the product entry by entry, σ(·) the logistic function, and LN what normalizes, with gains and
-shifts of its own. Source: the supplementary material of the paper, Eq. 20 to 25; without LN:
-Hochreiter and Schmidhuber, Long short-term memory, 1997, with the forget gate of Gers, Schmidhuber
-and Cummins, 2000; Cho et al., Learning phrase representations …, 2014.
+⊙ is the entrywise product, σ(·) the logistic function, and LN the normalization, with its own gains
+and shifts. Source: the supplementary material of the paper, Eq. 20 to 25; without LN: Hochreiter
+and Schmidhuber, Long short-term memory, 1997, with the forget gate of Gers, Schmidhuber and
+Cummins, 2000; Cho et al., Learning phrase representations …, 2014.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class LSTM(Cell):
 
 @final
 class GRU(Cell):
-    """Eq. 23 to 25: gates z, r of LN(W_h h) + LN(W_x x), and a candidate that r lets h into.
+    """Eq. 23 to 25: gates z, r of LN(W_h h) + LN(W_x x), and a candidate that reads h through r.
 
     u = tanh(LN(W x) + σ(r) ⊙ LN(U h)),    h' = (1 − σ(z)) ⊙ h + σ(z) ⊙ u
     """

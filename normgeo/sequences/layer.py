@@ -1,7 +1,7 @@
-"""A recurrent layer: a cell with its parameters and what normalizes its products.
+"""A recurrent layer: a cell with its parameters and the normalizer of its products.
 
-θ holds the products one after the other, each in the order of the paper, vec([W, b, g]ᵀ), and at
-its end the gain and the shift of the memory, where it is normalized.
+θ holds the products one after the other, each in the order of the paper, vec([W, b, g]ᵀ), and last
+the gain and the shift of the memory, if it is normalized.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class CellLayer(Constant):
     """A recurrent layer of H neurons that reads F features at each step.
 
     Attributes:
-        cell: its equations, one of CELLS. normalizer: of each product, and of a memory on its way
-            to h, whose weights are the identity.
+        cell: its equations, one of CELLS. normalizer: of each product, and of the memory when h
+            reads it, with identity weights.
         units: the parameters of each product in the order of the cell; W of a product that reads
             both is [W_hh, W_xh].
-        memory: gain and shift of the memory, its W (H, 0); None where nothing normalizes it.
-        gate_by_gate: whether a statistic that neurons share is of each gate, or of all gates of a
-            product, as Eq. 20 and 23 are printed.
+        memory: gain and shift of the memory, its W (H, 0); None if it is not normalized.
+        gate_by_gate: whether statistics shared by neurons are separate for each gate, or common to
+            all gates of a product, as printed in Eq. 20 and 23.
 
     Raises:
         ValueError: bad shapes or numbers, a gain for the standard layer, or frozen statistics.
@@ -94,19 +94,19 @@ class CellLayer(Constant):
                 )
             )
         taken = [
-            _checked(f"units[{place}]", real_array(f"units[{place}] W", W, 2), b, g, normalizer)
-            for place, (W, b, g) in enumerate(units)
+            _checked(f"units[{index}]", real_array(f"units[{index}] W", W, 2), b, g, normalizer)
+            for index, (W, b, g) in enumerate(units)
         ]
         H = len(taken[0].W) // self.cell.products[0].gates
         F = [one.W.shape[1] - product.state * H for one, product in self._reading(taken)]
-        for place, (one, product) in enumerate(zip(taken, self.cell.products, strict=True)):
+        for index, (one, product) in enumerate(zip(taken, self.cell.products, strict=True)):
             expected = product.gates * H, product.state * H + product.inputs * F[0]
             if one.W.shape != expected or not H:
                 raise Refusal(
                     text(
                         "W of product {place} of the {cell} must be {expected} for {H} neurons and "
                         "{F} features; got {shape}.",
-                        place=place,
+                        place=index,
                         cell=self.cell.title,
                         expected=expected,
                         H=H,
@@ -138,7 +138,7 @@ class CellLayer(Constant):
         gain: float = 1.0,
         gate_by_gate: bool = True,
     ) -> CellLayer:
-        """Return a layer with Gaussian weights of variance 1/D and gains that all begin alike.
+        """Return a layer with Gaussian weights of variance 1/D and equal initial gains.
 
         Args:
             gain: the first value of every g: 1 in the paper, 0.1 in Cooijmans et al., Recurrent
@@ -174,7 +174,7 @@ class CellLayer(Constant):
 
     @property
     def layouts(self) -> tuple[ParameterLayout, ...]:
-        """Where the parameters of each product, and of the memory, stand in their part of θ."""
+        """Layouts of the parameters of each product, and of the memory, within their part of θ."""
         return tuple(
             ParameterLayout(len(u.W), u.W.shape[1], u.g is not None) for u in self.all_units
         )
@@ -202,7 +202,7 @@ class CellLayer(Constant):
         return CellLayer(self.cell, self.normalizer, units, memory, gate_by_gate=self.gate_by_gate)
 
     def streams(self) -> tuple[Stream, ...]:
-        """Each product with its W̃, ready for steps."""
+        """Each product, with W̃ computed, ready to run."""
         products = zip(self.cell.products, self.units, strict=True)
         return tuple(
             Stream.of(self.normalizer, self.blocks(product), units.W, units.g, units.b)
@@ -210,25 +210,25 @@ class CellLayer(Constant):
         )
 
     def memory_stream(self) -> Stream | None:
-        """That of the memory, c Iᵀ; None where nothing normalizes it."""
+        """The memory as a product, c Iᵀ; None if it is not normalized."""
         if self.memory is None:
             return None
         _, b, g = self.memory
         return Stream.of(self.normalizer, 1, np.eye(self.neurons), g, b)
 
     def blocks(self, product: Product) -> int:
-        """How many statistics of their own the gates of a product have."""
+        """Return the number of blocks of gates with their own statistics in a product."""
         apart = self.gate_by_gate and self.normalizer.shared_by_neurons
         return product.gates if apart else 1
 
     def whole_normalizer(self, product: Product) -> Normalizer:
-        """The same as one normalizer of all K neurons of a product."""
+        """Return the equivalent single normalizer of all K neurons of a product."""
         blocks = self.blocks(product)
         groups = self.normalizer.groups * blocks
         return replace(self.normalizer, groups=groups) if blocks > 1 else self.normalizer
 
     def require_defined(self, cases: int) -> None:
-        """Raise where a product of so many sequences has no z at any weights."""
+        """Raise if z is undefined for this number of sequences, at any weights."""
         for product, units in zip(self.cell.products, self.units, strict=True):
             K, D = units.W.shape
             if reason := self.whole_normalizer(product).undefined(cases, K, D):
@@ -236,7 +236,7 @@ class CellLayer(Constant):
 
     @property
     def all_units(self) -> tuple[Units, ...]:
-        """Those of each product, and of the memory where it is normalized."""
+        """The parameters of each product, and of the memory if it is normalized."""
         return self.units if self.memory is None else (*self.units, self.memory)
 
     def _reading(self, units: Sequence[Units]) -> list[tuple[Units, Product]]:

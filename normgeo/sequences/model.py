@@ -1,4 +1,4 @@
-"""A recurrent layer with a generalized linear model of its state: a class for a sequence or step.
+"""A recurrent layer with a generalized linear model of its state: one class per sequence or step.
 
 s = W h^T + b for a sequence, or s^t = W h^t + b at every step,    log P(y|x) = s·y − A(s)
 """
@@ -27,7 +27,7 @@ from normgeo.sequences.through_time import run_cell
 
 
 class Told(NamedTuple):
-    """What a model says of each class, (S,) or (S, T): its log-likelihood, and if it is right."""
+    """Predictions of a model, (S,) or (S, T): log-likelihood of each class; whether it is right."""
 
     log_likelihood: Array
     right: Array
@@ -36,7 +36,7 @@ class Told(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class SequenceModel:
-    """A recurrent layer, and a model of the class from its state.
+    """A recurrent layer, and a model that predicts classes from its state.
 
     Attributes:
         layer: the cell. output: the standard model of classes, with H inputs.
@@ -86,7 +86,7 @@ class SequenceModel:
         return cls(layer, output)
 
     def pack(self) -> Array:
-        """Return θ (P,), that of the layer and then of the output."""
+        """Return θ (P,), the layer's and then the output's."""
         return np.concatenate([self.layer.pack(), self.output.pack()])
 
     def unpack(self, theta: Array) -> SequenceModel:
@@ -98,7 +98,7 @@ class SequenceModel:
         """Return −mean log P(y|x) in nats per class, its gradient in θ (P,), and the run.
 
         Args:
-            X: (S, T, F). y: classes from 0 up, (S,) of the sequences or (S, T) of their steps.
+            X: (S, T, F). y: classes, integers from 0, (S,) per sequence or (S, T) per step.
 
         """
         run = run_cell(self.layer, X)
@@ -121,10 +121,10 @@ class SequenceModel:
         statistics: StepStatistics | None = None,
         beyond: str = "refuse",
     ) -> Told:
-        """Return what the model says of sequences at test time, each by itself.
+        """Return the predictions for sequences at test time, each sequence by itself.
 
         Args:
-            X, y: as of `loss_and_gradient`. statistics, beyond: as of `run_cell`.
+            X, y: as in `loss_and_gradient`. statistics, beyond: as in `run_cell`.
 
         """
         run = run_cell(self.layer, X, statistics=statistics, beyond=beyond)
@@ -132,12 +132,12 @@ class SequenceModel:
         s, family = self.output.natural_parameter(states), self.output.family
         encoded = family.encode(targets, len(self.output.W))
         parts = (family.log_likelihood(targets, s, 1.0), family.right(encoded, s))
-        # Steps come first in a run, sequences in what is asked for.
+        # A run has steps first, the result sequences first.
         return Told(*(np.reshape(part, np.shape(y)[::-1]).T for part in parts))
 
 
 def _read_out(run: CellRun, y: Array) -> tuple[Array, Array]:
-    """The states that classes are read from, (N, H), and the classes (N,)."""
+    """Return the states from which classes are predicted, (N, H), and the classes (N,)."""
     if np.ndim(y) == 2:
         return run.hidden[1:].reshape(-1, run.hidden.shape[2]), np.asarray(y).T.reshape(-1)
     return run.hidden[-1], np.asarray(y)

@@ -1,8 +1,8 @@
-"""How far a cell remembers: the size of ∂state^T/∂state^t, of h alone or of h and c.
+"""How long a cell remembers: the size of ∂state^T/∂state^t, of h alone or of h and c.
 
     ∂state^T/∂state^t = J^T J^{T−1} … J^{t+1}
 
-It is taken backward, by the adjoint of each step at all directions of the last state at once.
+It is computed backward, by the adjoint of each step in all directions of the last state at once.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ def cell_jacobian_norms(
 ) -> JacobianNorms:
     """Return ‖∂state^T/∂state^t‖ (spectral norm) for t up to T = `past.steps`, by sequence.
 
-    The state is all that a step hands on: (h, c) of an LSTM. The product is scaled after each
-    factor, and its logarithm kept. It costs O(H³) for each step and sequence.
+    The state is everything that a step passes on: (h, c) for an LSTM. The product is rescaled after
+    each factor, and its logarithm stored. The cost is O(H³) for each step and sequence.
 
     Args:
-        past: the run. points: the most times to report, evenly spread, from 2 up.
-        progress: told (step, steps), going back from T; a stop ends with the times it has.
+        past: the run. points: the largest number of times to report, evenly spaced, at least 2.
+        progress: called with (step, steps), going back from T; a stop returns the times so far.
 
     Raises:
-        ValueError: points below 2, or a Jacobian that leaves the range of floating point.
+        ValueError: points below 2, or a Jacobian that overflows.
 
     """
     instance_of("past", past, CellRun)
@@ -51,7 +51,7 @@ def cell_jacobian_norms(
     product, exponent = np.broadcast_to(np.eye(parts * H), (S, parts * H, parts * H)), np.zeros(S)
     reached, norms = [T], [np.zeros(S)]
     for t in Progress.of(progress).over(range(T - 1, -1, -1)):
-        # Rows of the product are changes to take back: an axis before that of the sequences.
+        # The rows of the product are adjoint vectors: a leading axis before that of the sequences.
         change = tuple(np.split(product.swapaxes(0, 1), parts, axis=-1))
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             before = np.concatenate(past.back(t, change).state, axis=-1)

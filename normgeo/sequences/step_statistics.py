@@ -2,8 +2,8 @@
 
     μ_t ← (1 − ρ) μ_t + ρ μ_t,B,    v_t ← (1 − ρ) v_t + ρ v_t,B S/(S − 1)
 
-Each step has its own, over the sequences of a batch that reach it. Sequences longer than any in
-training have steps without statistics: they are refused, or take those of the last step.
+Each step has its own statistics, over the batches that reach it. Sequences longer than those in
+training have steps without statistics: they are refused, or use those of the last step.
 Source: Cooijmans et al., Recurrent batch normalization, 2017, section 3.
 """
 
@@ -23,17 +23,17 @@ from normgeo.models.running_averages import LEAST_SHARE
 from normgeo.sequences.stream import Held, Stream
 
 BEYOND = ("refuse", "last")
-"""What later steps have: no statistics, or those of the last step of training."""
+"""What later steps use: no statistics, which is refused, or those of the last step of training."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class StepStatistics:
-    """Constants in place of what the sequences of a batch share, at each step.
+    """Constants instead of the statistics that the sequences of a batch share, at each step.
 
     Attributes:
         products: of each product in the order of the cell, then of the memory.
-        batches: how many were averaged at each step, (T,).
+        batches: the number of batches averaged at each step, (T,).
 
     """
 
@@ -41,7 +41,7 @@ class StepStatistics:
     batches: Array
 
     def require_fits(self, streams: Sequence[Stream]) -> None:
-        """Raise where these are not statistics of such products."""
+        """Raise if these statistics do not fit the products."""
         fits = len(streams) == len(self.products) and all(
             _shape(held.mean) == (stream.shape if stream.center.shared_by_cases else None)
             and _shape(held.variance) == (stream.shape if stream.scale.shared_by_cases else None)
@@ -57,18 +57,18 @@ class StepStatistics:
 
     @property
     def steps(self) -> int:
-        """T, the steps that have statistics of their own."""
+        """T, the number of steps with their own statistics."""
         return len(self.batches)
 
     def updated(self, batch: StepStatistics, sequences: int) -> StepStatistics:
-        """Return the averages with those of one more batch; a longer one adds its steps."""
+        """Return the averages updated with one more batch; a longer batch adds its steps."""
         S, T = sequences, max(batch.steps, self.steps)
         reached = np.arange(T) < batch.steps
         share = np.maximum(LEAST_SHARE, 1 / (_to(self.batches, T) + 1))
         share = np.where(reached, share, 0.0)[:, None, None, None]
         products = []
-        for place, own in enumerate(batch.products):
-            old = self.products[place] if self.products else own
+        for index, own in enumerate(batch.products):
+            old = self.products[index] if self.products else own
             unbiased = 1.0 if own.mean is None else S / (S - 1)
             variance = None if own.variance is None else own.variance * unbiased
             products.append(
@@ -77,10 +77,10 @@ class StepStatistics:
         return StepStatistics(tuple(products), _to(self.batches, T) + reached)
 
     def covering(self, steps: int, beyond: str) -> StepStatistics:
-        """Return itself with so many steps; those after its own as BEYOND says.
+        """Return these statistics for a number of steps; `beyond` is one of BEYOND.
 
         Raises:
-            ValueError: more steps than have statistics, where these are refused.
+            ValueError: more steps than have statistics, if `beyond` refuses these.
 
         """
         word_of("beyond", beyond, BEYOND)
@@ -104,14 +104,14 @@ class StepStatistics:
 
 
 def holding(
-    stream: Stream, statistics: StepStatistics | None, place: int, t: int | slice
+    stream: Stream, statistics: StepStatistics | None, index: int, t: int | slice
 ) -> Stream:
-    """Return a product with constants of some steps; as it is without statistics."""
-    return stream if statistics is None else stream.holding(statistics.products[place].at(t))
+    """Return a product with the constants of some steps; unchanged without statistics."""
+    return stream if statistics is None else stream.holding(statistics.products[index].at(t))
 
 
 MEMORY = -1
-"""The place of the memory among the products: the last."""
+"""The index of the memory among the products: the last."""
 
 NOTHING_SEEN = StepStatistics((), np.zeros(0, dtype=int))
 """Before the first batch."""
@@ -126,7 +126,7 @@ def _to(batches: Array, steps: int) -> Array:
 
 
 def _mixed(old: Array | None, new: Array | None, share: Array) -> Array | None:
-    """(1 − ρ) old + ρ new at each step; a step that only one of them has is that one's."""
+    """(1 − ρ) old + ρ new at each step; where only one of the two has a step, its value."""
     if old is None or new is None:
         return new
     T = len(share)

@@ -1,8 +1,8 @@
 """One product of a cell, normalized: s = g z + b with z = (a − μ)/σ, for all steps or for one.
 
-W̃ is projected once for a run, so what a step costs is a product, the scale and its gain. Arrays may
-carry leading axes, steps or changes. Gates that have statistics of their own are an axis of blocks
-beside the cases, (…, B, S, K/B), of the same memory as (…, S, K).
+W̃ is computed once for a run, so a step costs a product, the scale and the gain. Arrays may have
+leading axes, steps or changes. Gates with their own statistics are an axis of blocks before the
+cases, (…, B, S, K/B), a view of the same memory as (…, S, K).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from normgeo.normalizers.scales import Scale, ScalePoint
 
 
 class Point(NamedTuple):
-    """Where a product is differentiated: X̃ (…, S, D), and z and σ in blocks."""
+    """A product's state for its derivative: X̃ (…, S, D), and z and σ in blocks."""
 
     inputs: Array
     z: Array
@@ -27,13 +27,13 @@ class Point(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What the cases share, as constants at each step: μ and v (T, B, 1, K/B), or None for none."""
+    """Statistics shared by cases, as constants at each step: μ and v (T, B, 1, K/B), or None."""
 
     mean: Array | None
     variance: Array | None
 
     def at(self, t: int | slice) -> Held:
-        """The same at some of the steps; those after the last are the last."""
+        """Return the statistics of some steps; steps after the last use the last."""
         return Held(*(None if each is None else each[t] for each in self))
 
 
@@ -43,7 +43,7 @@ class Stream:
     """A normalized product of K sums over D inputs, at given parameters.
 
     Attributes:
-        center, scale: its words. groups: of the neurons of a block. added: ε.
+        center, scale: of the normalizer. groups: of the neurons of a block. added: ε.
         W_centered: W̃ in blocks, (B, K/B, D). g: (K,), None without a gain. b: (K,).
 
     """
@@ -58,7 +58,7 @@ class Stream:
 
     @classmethod
     def of(cls, normalizer: Normalizer, blocks: int, W: Array, g: Array | None, b: Array) -> Stream:
-        """Prepare W (K, D), g and b (K,), whose neurons are in so many blocks."""
+        """Prepare W (K, D), g and b (K,), whose neurons form `blocks` blocks."""
         split = W.reshape(blocks, -1, W.shape[1])
         W_centered = normalizer.centering.project_weights(split, normalizer.groups)
         center, scale = normalizer.centering, normalizer.scaling
@@ -66,19 +66,19 @@ class Stream:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of what the cases share at a step, (B, 1, K/B)."""
+        """Shape of the statistics that the cases share at a step, (B, 1, K/B)."""
         blocks, K, _ = self.W_centered.shape
         return blocks, 1, K
 
     def holding(self, held: Held | None) -> Stream:
-        """The same with constants in place of what the cases share."""
+        """Return the product with constants instead of the statistics that the cases share."""
         if held is None:
             return self
         scale = self.scale if held.variance is None else self.scale.freeze(held.variance)
         return replace(self, center=self.center.freeze(held.mean), scale=scale)
 
     def point(self, X: Array) -> Point:
-        """Return z of inputs X (…, S, D)."""
+        """Return z of inputs X (…, S, D), with X̃ and σ."""
         inputs = self.center.project_inputs(X)
         C = self.center.subtract_frozen(self.split(inputs @ self._joined_weights.T))
         if not self.scale.divides:
@@ -97,11 +97,11 @@ class Stream:
         return s
 
     def shared(self, at: Point, X: Array) -> Held:
-        """Return what the cases of X (…, S, D) share at a point, as it is there."""
+        """Return the statistics that the cases of X (…, S, D) share at a point."""
         mean = self.center.mean_case(X)
         if mean is not None:
             mean = self.split(mean @ self._joined_weights.T)
-        # σ² − ε is rounding where v = 0, as where all sequences start alike.
+        # If v = 0, as when all sequences start equal, σ² − ε is rounding, possibly below 0.
         variance = np.maximum(at.sigma**2 - self.added, 0) if self.scale.shared_by_cases else None
         return Held(mean, variance)
 
@@ -114,22 +114,22 @@ class Stream:
         return self.joined(R), extra
 
     def to_inputs(self, R: Array) -> Array:
-        """Return the change of the inputs, (…, S, D), of that of a."""
+        """Return the change of the inputs, (…, S, D), from the change R of a."""
         return self.center.project_inputs(R @ self._joined_weights)
 
     def to_weights(self, change: Array) -> Array:
-        """Return the change of W (K, D) of that of W̃ in blocks."""
+        """Return the change of W (K, D), from a change of W̃ in blocks."""
         projected = self.center.project_weights(change, self.groups)
         weights: Array = projected.reshape(-1, projected.shape[-1])
         return weights
 
     def split(self, sums: Array) -> Array:
-        """(…, S, K) in blocks, (…, B, S, K/B)."""
+        """Split (…, S, K) into blocks, (…, B, S, K/B)."""
         blocks = len(self.W_centered)
         return sums.reshape(*sums.shape[:-1], blocks, -1).swapaxes(-3, -2)
 
     def joined(self, blocks: Array) -> Array:
-        """(…, B, S, K/B) as (…, S, K)."""
+        """Join blocks (…, B, S, K/B) to (…, S, K)."""
         apart = blocks.swapaxes(-3, -2)
         return apart.reshape(*apart.shape[:-2], -1)
 

@@ -1,4 +1,4 @@
-"""Sequences that ship: digits read row by row or pixel by pixel, and a text, letter by letter."""
+"""Sequences that ship: digits row by row or pixel by pixel, and a text letter by letter."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from normgeo.datasets.hold_out import held_out_cases
 @final
 @dataclass(frozen=True, eq=False)
 class Sequences:
-    """Sequences to train on, and others held out.
+    """Training and held-out sequences.
 
     Attributes:
-        title: what they are. source: where they come from, with what would change them.
+        title: their name. source: where they come from, and which settings change them.
         X_train, X_test: (N, T, F). y_train, y_test: a class for each sequence (N,), or for each
             step (N, T).
-        classes: how many there are.
+        classes: the number of classes.
 
     """
 
@@ -53,12 +53,12 @@ class Sequences:
 
     @property
     def every_step(self) -> bool:
-        """Whether each step has a class, and not the sequence alone."""
+        """Whether each step has a class, instead of the whole sequence."""
         return self.y_train.ndim == 2
 
 
 class Task(NamedTuple):
-    """A kind of sequences: its names, the steps it is made with, and how, by steps and seed."""
+    """A kind of sequences: its names, its default steps, and a function of steps and seed."""
 
     key: str
     title: str
@@ -67,7 +67,7 @@ class Task(NamedTuple):
 
 
 def _digits(title: str, features: int, steps: int, seed: int) -> Sequences:
-    """Digits as their ink from 0 to 1, so many pixels a step, each step as often as asked for."""
+    """Return digits as ink from 0 to 1, `features` pixels a step, each step repeated as needed."""
     digits = DATASETS["digits"].load()
     pixels = digits.raw.reshape(len(digits.raw), -1, features) / digits.raw.max()
     if steps % pixels.shape[1]:
@@ -93,11 +93,11 @@ def _pixels(steps: int, seed: int) -> Sequences:
     return _digits(TASKS["pixels"].title, 1, steps, seed)
 
 
-HELD_OUT_LETTERS = 171  # the end of the text, a fifth
+HELD_OUT_LETTERS = 171  # the last fifth of the text
 
 
 def _letters(steps: int, seed: int) -> Sequences:
-    """Every stretch of the text in small letters, and at each step the letter that follows."""
+    """Every stretch of the text in lower case, and the next letter at each step."""
     letters = zen()
     alphabet = sorted(set(letters))
     codes = np.array([alphabet.index(letter) for letter in letters])
@@ -119,10 +119,10 @@ def _letters(steps: int, seed: int) -> Sequences:
 
 @cache
 def zen() -> str:
-    """The Zen of Python in small letters; its module is read, as to import it would print it.
+    """Return the Zen of Python in lower case, read from its module: importing would print it.
 
     Raises:
-        ValueError: this Python comes without its module `this`.
+        ValueError: this Python has no module `this`.
 
     """
     spec = find_spec("this")
@@ -147,12 +147,12 @@ def load_sequences(task: str, *, steps: int | None = None, seed: int = 0) -> Seq
     """Return the sequences of a task of TASKS.
 
     Args:
-        task: its key. steps: T; that of the task where None. Digits take a multiple of it, each
-            step of which is read as often; the text any number.
-        seed: of the digits that are held out.
+        task: its key. steps: T; None for the task's own. Digits take a multiple of that, and repeat
+            each step; the text takes any number.
+        seed: chooses the digits held out.
 
     Raises:
-        ValueError: an unknown task, or steps it does not take.
+        ValueError: an unknown task, or a number of steps that it does not allow.
 
     """
     word_of("task", task, TASKS)

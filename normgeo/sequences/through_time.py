@@ -2,7 +2,7 @@
 
     s_i^t = g_i z_i^t + b_i,    state^t = step(s^t, state^{t−1})
 
-Products that read the inputs alone are taken for several steps at once.
+Products that read only the inputs are computed for several steps at once.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from normgeo.sequences.layer import CellLayer
 from normgeo.sequences.step_statistics import MEMORY, StepStatistics, holding
 from normgeo.sequences.stream import Point, Stream
 
-LARGEST = 1e150  # squares of larger sums leave the range of floating point
-ROUNDING = 1e-12  # of a size, far more than the rounding of a sum
+LARGEST = 1e150  # squares of larger sums overflow
+ROUNDING = 1e-12  # fraction of a size, far more than the rounding of a sum
 
 STRETCH = 2**15
-"""Entries of a product that is taken ahead at once: more leave the caches of a processor."""
+"""Entries of a product computed ahead at once: more do not fit into a processor's caches."""
 
 
 def run_cell(
@@ -40,15 +40,15 @@ def run_cell(
 
     Args:
         layer: with its parameters. X: S sequences of T steps of F features, (S, T, F).
-        start: h⁰, and c⁰ where the cell has one, (S, H) each; zeros where None. With h⁰ = 0 a
-            layer statistic needs ε > 0, as W_h h⁰ = 0 has no spread.
-        statistics: of other sequences, in place of what these share at each step (test time);
-            None takes their own.
-        beyond: what later steps than these have: "refuse", or "last", those of the last step.
+        start: h⁰, and c⁰ if the cell has one, (S, H) each; None for zeros. With h⁰ = 0 a layer
+            statistic needs ε > 0, since W_h h⁰ = 0 has no spread.
+        statistics: of other sequences, for test time, instead of those that these sequences share
+            at each step; None for their own.
+        beyond: for steps after the last statistics: "refuse", or "last" to use the last.
 
     Raises:
-        ValueError: bad shapes or numbers, a normalizer that has no z for so many sequences, a σ
-            that vanishes, with the step, or a state that leaves the range of floating point.
+        ValueError: bad shapes or numbers, an undefined z for this number of sequences, a σ that
+            vanishes (the message names the step), or a state that overflows.
 
     >>> from normgeo import NORMALIZERS
     >>> layer = CellLayer("tanh", NORMALIZERS["layer"], [([[1, 0, 0], [0, 1, 0]], [0, 0], None)])
@@ -83,13 +83,13 @@ def run_cell(
                 known = _taken_ahead(streams, statistics, inputs, slice(t, t + stretch), ahead)
             points: dict[int, Point] = {}
             sums = []
-            for place, product in enumerate(cell.products):
-                if place in ahead:
-                    sums.append(known[place][t % stretch])
+            for index, product in enumerate(cell.products):
+                if index in ahead:
+                    sums.append(known[index][t % stretch])
                     continue
-                stream = holding(streams[place], statistics, place, t)
-                points[place] = stream.point(product.reads(states[0][t], inputs[t]))
-                sums.append(stream.sums(points[place]))
+                stream = holding(streams[index], statistics, index, t)
+                points[index] = stream.point(product.reads(states[0][t], inputs[t]))
+                sums.append(stream.sums(points[index]))
             shown: list[Point] = []
 
             def inner(c: Array, t: int = t, shown: list[Point] = shown) -> Array:
@@ -117,12 +117,12 @@ def _taken_ahead(
     steps: slice,
     ahead: dict[int, list[Point]],
 ) -> dict[int, Array]:
-    """Take the products that read inputs alone at several steps; return their sums."""
+    """Compute the products that read only inputs, for several steps at once; return their sums."""
     known = {}
-    for place, points in ahead.items():
-        stream = holding(streams[place], statistics, place, steps)
+    for index, points in ahead.items():
+        stream = holding(streams[index], statistics, index, steps)
         points.append(stream.point(inputs[steps]))
-        known[place] = stream.sums(points[-1])
+        known[index] = stream.sums(points[-1])
     return known
 
 
@@ -161,13 +161,13 @@ def _checked_start(start: object, states: int, S: int, H: int) -> tuple[Array, .
 
 
 def _within_floats(layer: CellLayer, inputs: Array, states: tuple[Array, ...]) -> bool:
-    """Whether no σ can be rounding, by the sizes of all that is multiplied.
+    """Whether, by the sizes of all factors, no σ can be mere rounding.
 
     Raises:
-        ValueError: sizes whose squares may leave the range of floating point.
+        ValueError: sizes whose squares may overflow.
 
     """
-    # |h| and what a step adds to c are 1 at most, after a start that is forgotten or kept.
+    # |h| and the terms a step adds to c are at most 1, except for the start.
     largest = max(float(np.abs(inputs).max()), *(float(np.abs(each).max()) for each in states))
     largest += len(inputs)
     safe, scale, eps = True, layer.normalizer.scaling, float(layer.normalizer.added_eps)
@@ -189,16 +189,16 @@ def _within_floats(layer: CellLayer, inputs: Array, states: tuple[Array, ...]) -
 
 
 def _require_spread(run: CellRun) -> None:
-    """Raise where a σ vanished or may be rounding, with the step and the reason.
+    """Raise if a σ vanished or may be rounding, with the step and the reason.
 
-    The library judges σ at the step where it is the least against what it was taken from.
+    It judges σ at the step where it is smallest relative to the size of its sums.
     """
     layer, T = run.layer, run.steps
-    for place, product in enumerate(layer.cell.products):
+    for index, product in enumerate(layer.cell.products):
         normalizer = layer.whole_normalizer(product)
         if not normalizer.scaling.divides or run.statistics is not None:
             continue
-        least = np.array([run.point(place, t).sigma.min() for t in range(T)])
+        least = np.array([run.point(index, t).sigma.min() for t in range(T)])
         largest = np.array([np.abs(run.reads(product, t)).max() for t in range(T)])
         bad = np.flatnonzero(~((least > 0) & np.isfinite(least)))
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -206,7 +206,7 @@ def _require_spread(run: CellRun) -> None:
         if not np.isfinite(run.hidden[t]).all():
             continue
         try:
-            normalizer.linearize(layer.units[place].W, run.reads(product, t))
+            normalizer.linearize(layer.units[index].W, run.reads(product, t))
         except Refusal as error:
             reason = text("Step {t} has no state: {reason}", t=t + 1, reason=error.args[0])
             raise Refusal(reason) from error

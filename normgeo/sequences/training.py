@@ -1,4 +1,4 @@
-"""Training of a recurrent model in mini-batches of sequences: loss against steps and seconds."""
+"""Training of a recurrent model on mini-batches of sequences: loss by step and by second."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from normgeo.sequences.model import SequenceModel, Told
 from normgeo.sequences.step_statistics import StepStatistics
 from normgeo.sequences.tasks import Sequences
 
-TESTED = 128  # sequences of a test, at most
+TESTED = 128  # sequences in a test, at most
 
 
 class _State(NamedTuple):
-    """Where a run is."""
+    """The state of a run."""
 
     model: SequenceModel
     statistics: StepStatistics | None
@@ -39,14 +39,14 @@ class SequenceHistory:
     """A training run of n steps.
 
     Attributes:
-        start, model: the model before and after. statistics: of batch norm, by step, for test
-            time; None for a normalizer whose sequences share nothing.
-        batch_size, rate, seed: as asked for.
+        start, model: the model before and after. statistics: of batch norm, by step, for test time;
+            None if the normalizer shares no statistics among sequences.
+        batch_size, rate, seed: as requested.
         train_loss: of each step's own batch before the step, nats per class, (n,).
-        seconds: that the steps had taken after each, without the tests, (n,).
-        test_steps: how many steps were taken at each test, (E,).
-        test_loss, test_accuracy: on sequences held out, at test time, (E,).
-        ended: the step that left the range of floating point or had no z, or None.
+        seconds: time used by the steps up to each one, without the tests, (n,).
+        test_steps: number of steps before each test, (E,).
+        test_loss, test_accuracy: on held-out sequences, at test time, (E,).
+        ended: the step at which a number overflowed or z was undefined, or None.
 
     """
 
@@ -67,11 +67,11 @@ class SequenceHistory:
 
     @property
     def steps(self) -> int:
-        """The number of steps taken."""
+        """The number of steps."""
         return len(self.train_loss)
 
     def told(self, data: Sequences, beyond: str = "refuse") -> Told:
-        """Return what the trained model says of sequences held out, longer ones maybe."""
+        """Return the trained model's predictions for held-out sequences, which may be longer."""
         return self.model.told(data.X_test[:TESTED], data.y_test[:TESTED], self.statistics, beyond)
 
 
@@ -87,20 +87,20 @@ def train_sequences(
     tests: int = 10,
     progress: Report | Progress | None = None,
 ) -> SequenceHistory:
-    """Train a recurrent model, or go on where a run was.
+    """Train a recurrent model, or continue a run.
 
-    A run that goes on has the batch size, the rate, the seed and the optimizer that it had, and
-    comes to the same numbers as one that never paused.
+    A continued run keeps its batch size, rate, seed and optimizer, and gives the same numbers as
+    one run without a pause.
 
     Args:
-        model: the start, or a run to go on with. data: to train on and to test.
-        batch_size: m sequences, from 1 (2 for batch statistics). steps: to take, from 1.
+        model: the start, or a run to continue. data: for training and tests.
+        batch_size: m sequences, at least 1 (2 for batch statistics). steps: at least 1.
         optimizer: one of OPTIMIZERS, or its key. rate: η > 0. seed: of the shuffling.
-        tests: on how many of the steps, evenly spread, the held-out sequences are told.
-        progress: told (step, steps) after each step; a stop ends the run with what it has.
+        tests: number of tests on the held-out sequences, evenly spaced over the steps.
+        progress: called with (step, steps) after each step; a stop ends the run early.
 
     Raises:
-        ValueError: bad arguments, or a model that has no z on the first batch.
+        ValueError: bad arguments, or an undefined z on the first batch.
 
     """
     instance_of("data", data, Sequences)
@@ -120,7 +120,7 @@ def train_sequences(
     plan = MiniBatches.of(len(data.X_train), batch_size, single_allowed=not shares)
     earlier = 0 if before is None else before.steps
     batches = islice(plan.draw(seed), earlier, None)
-    wanted = {round(steps * (place + 1) / tests) for place in range(tests)}
+    wanted = {round(steps * (index + 1) / tests) for index in range(tests)}
 
     losses: list[float] = []
     seconds: list[float] = []
@@ -168,7 +168,7 @@ def train_sequences(
 
 
 def _after(before: SequenceHistory, taken: SequenceHistory) -> SequenceHistory:
-    """One run of the steps before and of those taken since."""
+    """Join a run and its continuation to one run."""
     elapsed = before.seconds[-1] if before.steps else 0.0
     return replace(
         taken,

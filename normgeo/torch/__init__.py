@@ -1,6 +1,7 @@
-"""PyTorch: a module is measured on a batch, and its training recorded."""
+"""PyTorch: a module is measured on a batch, its layers are told, and its training recorded."""
 
+from normgeo.torch.layers_with_norms import layers
 from normgeo.torch.network import measure
 from normgeo.torch.recording import Recorder
 
-__all__ = ["Recorder", "measure"]
+__all__ = ["Recorder", "layers", "measure"]

@@ -152,8 +152,8 @@ def _held(
     if not blocks:
         raise Refusal(
             text(
-                "The optimizer must have a matrix of the module that moves its outputs; it has "
-                "none. Check that both are of the same network."
+                "The optimizer must have a matrix of the module; it has none. Check that both are "
+                "of the same network."
             )
         )
     return told | {"blocks": blocks, "biases": biases}

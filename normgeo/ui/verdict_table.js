@@ -60,7 +60,8 @@ function drawing({ lines, filled, title }) {
 function over({ label, title, state }, columns) {
   const cell = label
     ? make("th", { scope: "rowgroup", colspan: columns + 1 },
-           make("span", {}, label), " ", make("span", { class: "aside" }, title))
+           make("div", { class: "words" },
+                make("span", {}, label), " ", make("span", { class: "aside" }, title)))
     : make("td", { colspan: columns + 1 }); // a block has ended, and what follows is in none
   return make("tr", { class: `over ${state}` }, cell);
 }

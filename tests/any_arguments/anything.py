@@ -1,4 +1,4 @@
-"""What anybody may put anywhere: values of every kind, the extreme, the endless and the wrong."""
+"""Values of every kind that anybody may pass anywhere: extreme, endless and wrong ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import normgeo as ng
 
 
 def anything() -> tuple[Any, ...]:
-    """Values of every kind; made anew, since some have a state."""
+    """Values of every kind; new ones each time, since some have a state."""
     return (*NUMBERS, *words(), *lists(), *arrays(), *objects())
 
 
@@ -87,21 +87,21 @@ def objects() -> tuple[Any, ...]:
 
 
 class Silent:
-    """What can't even say what it is."""
+    """An object whose repr raises an error."""
 
     def __repr__(self) -> str:
         raise RuntimeError
 
 
 class Loud:
-    """What says it in several lines, with commands for a terminal."""
+    """An object whose repr has several lines, with commands for a terminal."""
 
     def __repr__(self) -> str:
         return "a\nb\x1b[31m\u202e"
 
 
 class Narrow:
-    """As PyTorch has numbers that require a gradient, of a type that NumPy lacks."""
+    """Like PyTorch's numbers that require a gradient, of a type that NumPy lacks."""
 
     def __init__(self, values: np.ndarray, *, detached: bool = False) -> None:
         self.values, self.detached = values, detached

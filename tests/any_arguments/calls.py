@@ -1,4 +1,4 @@
-"""How a call is stated: arguments that fit, drawn, and what the answer must be."""
+"""How to state a call: valid arguments, drawn at random, and the requirements on the answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KIND = st.sampled_from([*[np.float64] * 4, np.float32, np.float16])
 
 
 def array(draw: Draw, *shape: int) -> Any:
-    """Numbers of a size and type, some of them equal rows or with an offset."""
+    """Numbers of some size and type, sometimes with equal rows or an offset."""
     values = np.random.default_rng(draw(st.integers(0, 3))).standard_normal(shape)
     kind = draw(st.sampled_from([*["plain"] * 6, "equal rows", "offset", "whole", "ones"]))
     if kind == "equal rows":
@@ -35,7 +35,7 @@ def array(draw: Draw, *shape: int) -> Any:
 
 
 def a_normalizer(draw: Draw) -> ng.Normalizer:
-    """One of all pairs, with an ε, frozen statistics and groups where it takes them."""
+    """Any center and scale, with an ε, frozen statistics and groups if it takes them."""
     normalizer = draw(st.sampled_from([*ng.GRID.values()]))
     eps = draw(st.sampled_from([0.0, 0.0, 0.0, 1e-5, 1e-300, 1e300, Fraction(1, 7)]))
     frozen = draw(st.sampled_from([False, False, True])) and normalizer.shared_by_cases
@@ -58,7 +58,7 @@ def model_and_inputs(draw: Draw) -> tuple[Any, Any]:
 
 
 def targets(draw: Draw, model: ng.NormalizedGLM, X: Any) -> Any:
-    """Targets that the family takes."""
+    """Targets that the family accepts."""
     H = len(model.W)
     if model.family.coupled:
         return np.arange(len(X)) % H
@@ -82,7 +82,7 @@ def generator(draw: Draw) -> np.random.Generator:
 
 
 def numbers(answer: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every array and float of an answer, with where it stands."""
+    """Every array and float of an answer, with its path."""
     if isinstance(answer, np.ndarray | float | np.floating):
         yield path, np.asarray(answer)
     elif isinstance(answer, Mapping):
@@ -98,7 +98,7 @@ def numbers(answer: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def require_finite(answer: Any, but: Mapping[str, bool] = {}) -> None:
-    """Every number is finite, but where the path ends in one that has a reason."""
+    """Require that every number is finite, except at paths that end in a name that has a reason."""
     for path, values in numbers(answer):
         if any(path.endswith(end) and excused for end, excused in but.items()):
             continue
@@ -108,11 +108,11 @@ def require_finite(answer: Any, but: Mapping[str, bool] = {}) -> None:
 
 @dataclass(frozen=True)
 class Call:
-    """A function, arguments that fit, and what its answer must be.
+    """A function, valid arguments, and requirements on its answer.
 
     Attributes:
-        function: what is called, with arguments by name. draw: draws those that fit.
-        check: fails for an answer that is not right in shape or in its numbers.
+        function: to be called, with arguments by name. draw: draws valid arguments.
+        check: fails for an answer with a wrong shape or wrong numbers.
 
     """
 

@@ -1,4 +1,4 @@
-"""Calls of layers: made of arrays, read from files, and reported on."""
+"""Calls of layers: made from arrays, read from files, and reported."""
 
 from __future__ import annotations
 

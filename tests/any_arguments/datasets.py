@@ -1,4 +1,4 @@
-"""Calls of what makes data sets."""
+"""Calls of functions that make data sets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _(draw: Draw) -> dict[str, Any]:
 def rows_of(source: Any, **options: Any) -> np.ndarray:
     try:
         blocks = list(ng.Rows.of(source, **options).blocks())
-    except OSError as error:  # no such file, which is no mistake of the function
+    except OSError as error:  # no such file, which is not the function's fault
         raise Refusal(str(error)) from error
     return np.concatenate(blocks) if blocks else np.zeros((0, 0))
 

@@ -1,4 +1,4 @@
-"""Calls of the Fisher information and what is read off it."""
+"""Calls of the Fisher information and of results from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of what measures a network."""
+"""Calls of functions that measure a network."""
 
 from __future__ import annotations
 

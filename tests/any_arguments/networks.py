@@ -74,7 +74,7 @@ def a_bound(answer: float | None, arguments: dict[str, Any]) -> None:
     try:
         largest = np.abs(arguments["self"].logits(arguments["X"])).max()
     except Refusal:
-        return  # the bound is one whatever the weights, the logits may have no z at these
+        return  # the bound holds for any weights; at these, z may be undefined
     assert answer is None or largest <= answer * (1 + 1e-6) + 1e-300
 
 

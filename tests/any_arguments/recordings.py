@@ -1,4 +1,4 @@
-"""Calls of recorders and of what reads their files, each in a folder of its own."""
+"""Calls of recorders and of functions that read their files, each in a folder of its own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .calls import Draw, array, call, rate, require_finite
 
 
 def in_a_folder(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function in a folder of its own with a recording, a table and checkpoints in it."""
+    """Run the function in a new folder with a recording, a table and checkpoints."""
 
     @wraps(function)
     def within(*arguments: Any, **options: Any) -> Any:
@@ -36,7 +36,7 @@ def in_a_folder(function: Callable[..., Any]) -> Callable[..., Any]:
                         recorder.step({"w": weights}, 0.1, decay=0.1)
                 copy(EXAMPLES["decoder"].path, "there.json")
                 return function(*arguments, **options)
-            except OSError as error:  # no such file, which is no mistake of the function
+            except OSError as error:  # no such file, which is not the function's fault
                 raise Refusal(str(error)) from error
             finally:
                 os.chdir(before)

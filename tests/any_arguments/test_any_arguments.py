@@ -1,8 +1,8 @@
-"""Whatever the arguments, a public function answers or refuses.
+"""For any arguments, a public function answers or refuses.
 
-No other exception, no warning, and no call without an end. An answer has the shape that is
-promised, and numbers where no reason says why there is none. The calls are stated beside this, in
-a file for each package.
+There is no other exception, no warning, and no endless call. An answer has the promised shape, and
+finite numbers unless a reason says why there are none. The calls are stated in the other files of
+this folder, one for each package.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ PACKAGES = (
 """The files that state the calls of a package, by its name."""
 
 LONGEST = 30.0
-"""Seconds that a call may take at the sizes drawn here: they take milliseconds."""
+"""Seconds that a call may take at the sizes drawn here; usually it takes milliseconds."""
 
 LONGEST_SENTENCE = 600
-"""Characters that a refusal may have."""
+"""Longest refusal, in characters."""
 
 
 @contextmanager
 def watched(seconds: float) -> Iterator[None]:
-    """Fail a call that has not come to an end after so many seconds."""
+    """Fail a call that does not end within so many seconds."""
     late = threading.Event()
 
     def interrupt() -> None:
@@ -85,7 +85,7 @@ def watched(seconds: float) -> Iterator[None]:
         timer.cancel()
 
 
-# All of them.
+# All public names.
 
 ANSWERS = {
     ng.AngularUpdates: "angular_updates",
@@ -118,11 +118,11 @@ ANSWERS = {
     ng.Trajectory: "descend",
     ng.Witness: "smallest_witness",
 }
-"""Classes that nobody makes by hand, and the call that answers with one."""
+"""Classes that users do not construct, and the call that returns one."""
 
 
 def test_every_public_name_is_called_here() -> None:
-    """A new function or class states here what it takes and what it promises."""
+    """A new function or class must state here its arguments and its promises."""
     assert {one.draw.__module__ for one in CALLS.values()} == {one.__name__ for one in PACKAGES}
     constants = {name for name in ng.__all__ if name.isupper() or name == "TABLE_1"}
     called = {name.partition(".")[0] for name in CALLS}
@@ -133,7 +133,7 @@ def test_every_public_name_is_called_here() -> None:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_every_argument_of_a_call_is_drawn(name: str) -> None:
-    """So that none is left out when a parameter is added; `name` is for people to read."""
+    """So that a new parameter is not left out; `name` is for readers."""
     taken = {*signature(CALLS[name].function).parameters} - {"name", "tolerance"}
     drawn: dict[str, Any] = {}
 
@@ -220,11 +220,11 @@ def test_each_of_6_000_calls_answers_or_refuses(name: str, data: st.DataObject) 
 
 
 def drawn_call(name: str, data: st.DataObject) -> None:
-    """Call it with what fits, of which at most one argument is replaced by anything."""
+    """Call it with valid arguments, at most one of them replaced by anything."""
     try:
         arguments = CALLS[name].draw(data.draw)
     except Refusal:
-        return  # what the call would be made with is refused already
+        return  # the arguments of the call are already refused
     replaceable = sorted({*arguments} - {"self"})
     wrong = data.draw(st.sets(st.sampled_from(replaceable), max_size=1)) if replaceable else ()
     for argument in wrong:
@@ -239,7 +239,7 @@ def drawn_call(name: str, data: st.DataObject) -> None:
 def test_call_answers_or_refuses_whatever_one_argument_is(
     name: str, subtests: pytest.Subtests
 ) -> None:
-    """Each argument in turn is each of all kinds, some 60,000 calls."""
+    """Each argument in turn is replaced by a value of every kind, in some 60,000 calls."""
     for argument in fitting(name).keys() - {"self"}:
         with subtests.test(argument=argument):
             for value in anything():
@@ -249,7 +249,7 @@ def test_call_answers_or_refuses_whatever_one_argument_is(
 
 @cache
 def fitting(name: str) -> dict[str, Any]:
-    """Arguments that fit, always the same ones."""
+    """Valid arguments, always the same ones."""
     found: list[dict[str, Any]] = []
 
     @settings(max_examples=20, derandomize=True, database=None, phases=(Phase.generate,))
@@ -263,12 +263,12 @@ def fitting(name: str) -> dict[str, Any]:
 
 
 def is_own(argument: str, value: Any) -> bool:
-    """Whether an error is that of what is called back."""
+    """Whether an error comes from a callback that was passed."""
     return callable(value) and argument in {"f", "progress", "source"}
 
 
 def answer_or_refusal(name: str, arguments: dict[str, Any]) -> bool:
-    """Call it, and return whether it answers; fail for an answer or a refusal that is not right."""
+    """Call it, and return whether it answers; fail for a wrong answer or a wrong refusal."""
     called = CALLS[name]
     self = arguments.pop("self", None)
     bound = () if self is None else (self,)

@@ -167,6 +167,17 @@ def test_each_mark_that_is_clicked_tells_of_its_row_and_stays_in_the_address(
     wait_settled(page)
 
 
+def test_words_over_a_block_are_seen_whole_on_a_phone(server, phone, wait_settled):
+    phone.goto(f"{server}/your_network?subject=network&network=transformer")
+    wait_settled(phone)
+    words = phone.locator("tr.over .words")
+    assert words.count() >= 2
+    for one in words.all():
+        box = one.bounding_box()
+        assert 0 <= box["x"] < box["x"] + box["width"] <= 390
+        assert one.evaluate("each => each.scrollWidth <= each.clientWidth")
+
+
 def test_keys_go_from_mark_to_mark_past_the_headings_of_blocks(server, page, wait_settled):
     page.goto(f"{server}/your_network?subject=network&network=transformer")
     wait_settled(page)

@@ -62,6 +62,17 @@ def test_what_is_stated_goes_before_config_json(tmp_path: Path) -> None:
     assert (proposal.normalizer.eps, proposal.one_plus) == (1e-3, False)
 
 
+def test_epsilon_that_a_family_has_in_its_code_goes_before_config_json(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    save_file(
+        {"layer.0.sa_layer_norm.weight": rng.random(8), "layer.0.fc.weight": rng.random((8, 8))},
+        tmp_path / "model.safetensors",
+    )
+    (tmp_path / "config.json").write_text('{"model_type": "distilbert", "layer_norm_eps": 1e-5}')
+    found = Checkpoint.of(tmp_path, normalizer="layer")
+    assert [one.normalizer.eps for one in found.proposals] == [1e-12]
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_names_conventions_that_there_are(family: str) -> None:
     assert {*FAMILIES[family].written} <= WRITTEN

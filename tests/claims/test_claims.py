@@ -1,4 +1,4 @@
-"""The claims: their verdicts, that each depends on what it computes from, and what they say."""
+"""The claims: their verdicts, that each depends on its computation, and their sentences."""
 
 import re
 from collections.abc import Callable
@@ -70,13 +70,13 @@ def test_examples_are_of_three_seeds_and_two_sizes() -> None:
         assert len({getattr(example, size) for example in EXAMPLES}) >= 2, size
 
 
-# One mutation of what each claim is computed from; a newcomer needs one as well.
+# One mutation of the computation behind each claim; a new claim needs one as well.
 
 MUTATIONS: list[tuple[str, Callable[[Patch], Any]]] = []
 
 
 def breaks(*claims: str) -> Callable[[Callable[[Patch], None]], Callable[[Patch], None]]:
-    """Say which claims' verdicts a mutation changes."""
+    """State which claims' verdicts a mutation changes."""
 
     def register(mutation: Callable[[Patch], None]) -> Callable[[Patch], None]:
         MUTATIONS.extend((claim, mutation) for claim in claims)
@@ -86,7 +86,7 @@ def breaks(*claims: str) -> Callable[[Callable[[Patch], None]], Callable[[Patch]
 
 
 def swap(patch: Patch, name: str, other: Normalizer) -> None:
-    """Put another normalizer under a name of the registry."""
+    """Register another normalizer under a name."""
     patch.setitem(NORMALIZERS, name, other)
 
 
@@ -234,7 +234,7 @@ def what_is_read_later_is_told_worse(patch: Patch) -> None:
     patch.setattr(SequenceModel, "told", backwards)
 
 
-TWO_RATES = (0.03, 0.1)  # where two methods are one, no rate sets them apart
+TWO_RATES = (0.03, 0.1)  # if two methods are equal, no rate makes them differ
 
 
 @breaks("learns_faster", "long_sequences", "initial_gain")
@@ -529,7 +529,7 @@ def layer_norm_leaves_nothing_of_an_image(patch: Patch) -> None:
 def test_mutation_changes_the_verdict(
     key: str, mutation: Callable[[Patch], None], monkeypatch: Patch
 ) -> None:
-    """Negative control: the verdict is computed, so what it is computed from can change it."""
+    """Negative control: the verdict is computed, so changing the computation can change it."""
     mutation(monkeypatch)
     claim = CLAIMS[key]
     with sharing({}):
@@ -542,7 +542,7 @@ def test_every_claim_has_a_mutation() -> None:
     )
 
 
-# What a claim says.
+# Sentences.
 
 
 def test_every_claim_is_a_sentence_with_a_source() -> None:
@@ -624,7 +624,7 @@ def test_statement_of_the_paper_that_does_not_hold_has_what_repairs_it() -> None
     assert all(each.repair for each in wrong)
 
 
-# The pieces.
+# Parts.
 
 
 def test_verdict_is_read_off_what_was_found(subtests: pytest.Subtests) -> None:

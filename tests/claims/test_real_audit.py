@@ -1,4 +1,4 @@
-"""The audit of all claims, once: its verdicts, its numbers, and its words on any terminal."""
+"""The audit of all claims, once: its verdicts, its numbers, and its output on any terminal."""
 
 import io
 import re
@@ -15,7 +15,7 @@ from normgeo.claims import CLAIMS, EXAMPLES, Audited, Example, audit
 
 
 class Run(NamedTuple):
-    """What `normgeo audit` of examples gave: its status, what it printed, and what it found."""
+    """The result of `normgeo audit` on examples: its status, its output, and its findings."""
 
     examples: tuple[Example, ...]
     status: int

@@ -1,4 +1,4 @@
-"""Gradients over time under layer norm: what the claims measure against mean-field theory."""
+"""Gradients over time under layer norm: the measurements of claims against mean-field theory."""
 
 from collections.abc import Callable
 
@@ -58,7 +58,7 @@ def test_mean_field_of_a_small_gain_is_that_of_the_linear_recurrence() -> None:
 
 @pytest.mark.parametrize("example", [EXAMPLES[0], Example(7), Example(8, units=12)])
 def test_gradient_over_time_both_grows_and_fades_in_every_draw(example: Example) -> None:
-    """One of both would do for the verdict; the remark says both."""
+    """One of the two would be enough for the verdict; the remark states both."""
     found = {m.of: m.value for m in CLAIMS["gradients_over_time"].check(example).measured}
     assert found["three times as wide, no input, g = 4"] > 0.01
     assert found["with inputs, radius ½, g = 1"] < -0.1

@@ -1,4 +1,4 @@
-"""What every test of the command line stands on."""
+"""What every test of the command line needs."""
 
 import signal
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture(scope="session", autouse=True)
 def _interruptible() -> Iterator[None]:
-    """Let the commands hear an interruption, also where the tests run in the background.
+    """Let the commands receive an interruption, even if the tests run in the background.
 
     A shell starts a background job with SIGINT ignored, and its children inherit that.
     """

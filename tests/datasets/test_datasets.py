@@ -11,7 +11,7 @@ from normgeo.models.families import FAMILIES
 from tests.refused import says
 
 every_dataset = pytest.mark.pairwise("key", DATASETS)
-TWO_EQUAL_WAISTS = 3  # the seed of a draw of two men who share a waist
+TWO_EQUAL_WAISTS = 3  # seed of a draw with two men who have the same waist
 either = pytest.mark.pairwise("standardize", [True, False])
 
 

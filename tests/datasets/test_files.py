@@ -1,4 +1,4 @@
-"""Arrays from files: what is read, and the sentences about what is not."""
+"""Arrays from files: valid files, and the sentences about others."""
 
 import os
 import re
@@ -125,13 +125,13 @@ def test_a_heading_is_named(tmp_path: Path) -> None:
 
 
 def header(shape: str, dtype: str = "<f8") -> bytes:
-    """A header of an .npy file, with nothing behind it."""
+    """A header of an .npy file, with nothing after it."""
     words = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}}}".encode()
     return b"\x93NUMPY\x01\x00" + len(words).to_bytes(2, "little") + words
 
 
 def zipped(path: Path, content: bytes, size: int | None = None, method: int = ZIP_DEFLATED) -> None:
-    """An .npz file with one member, which may declare another size than it has."""
+    """An .npz file with one member, which may declare a false size."""
     with ZipFile(path, "w", method) as archive:
         archive.writestr("W.npy", content)
         if size is not None:

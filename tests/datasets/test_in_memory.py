@@ -1,4 +1,4 @@
-"""Contents in memory are read as files are, and nothing of them stays."""
+"""Contents in memory are read like files, and leave nothing behind."""
 
 import tempfile
 from pathlib import Path

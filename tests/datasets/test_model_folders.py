@@ -1,4 +1,4 @@
-"""Folders of models and files of other kinds: real ones are read, and others told in a sentence."""
+"""Folders of models and files of other kinds: real ones are read, others refused in a sentence."""
 
 import json
 import os
@@ -164,7 +164,7 @@ def test_without_pytorch_a_pickle_is_told_and_not_opened(
 
 
 class Stored:
-    """What a tensor of PyTorch answers to."""
+    """The part of PyTorch's tensor that is used."""
 
     def __init__(self, values: np.ndarray, dtype: str = "torch.float32") -> None:
         self.values, self.shape, self.dtype = values, values.shape, dtype
@@ -183,7 +183,7 @@ class Stored:
 
 @pytest.fixture
 def torch(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """A stand-in: an environment of its own has PyTorch itself."""
+    """A stand-in: PyTorch itself is tested in its own environment."""
     module = ModuleType("torch")
     monkeypatch.setitem(sys.modules, "torch", module)
     return module

@@ -1,4 +1,4 @@
-"""Rows from every kind of source: the same rows, each pass anew, and refusals in sentences."""
+"""Rows from every kind of source: the same rows in each pass, and refusals in sentences."""
 
 from operator import add
 from pathlib import Path
@@ -20,7 +20,7 @@ def gathered(rows: Rows) -> np.ndarray:
 
 
 def saved(path: Path, kind: str) -> Path:
-    """A file of X of a kind."""
+    """Save X as a file of this kind."""
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     if kind == ".csv":
         frame.to_csv(path / "x.csv", index=False)
@@ -40,7 +40,7 @@ def test_a_file_gives_its_rows_in_blocks_and_again(kind: str, tmp_path: Path) ->
         for _ in range(2):
             np.testing.assert_array_equal(gathered(rows), X)
         assert [len(part) for part in rows.blocks()] == sizes
-        if kind != ".csv":  # whose lines nobody counted
+        if kind != ".csv":  # whose number of lines is unknown
             assert rows.count == 20
 
 
@@ -69,7 +69,7 @@ def test_numbers_keep_their_type_unless_asked() -> None:
 
 def test_a_block_of_a_file_is_all_that_is_read(tmp_path: Path) -> None:
     big = np.lib.format.open_memmap(tmp_path / "x.npy", "w+", np.float32, (10**9, 64))
-    del big  # 256 GB, of holes
+    del big  # 256 GB, sparse
     rows = Rows.of(tmp_path / "x.npy")
     assert rows.count == 10**9
     assert next(rows.blocks()).shape == (2048, 64)
@@ -134,7 +134,7 @@ def test_a_file_that_shrinks_while_it_is_read_is_noticed(tmp_path: Path) -> None
 
 
 def test_damaged_parquet_is_refused_with_its_name(tmp_path: Path) -> None:
-    """Wherever the damage is: in what a file says of itself, or in its columns."""
+    """For damage anywhere: in a file's metadata, or in its columns."""
     path, rng = tmp_path / "x.parquet", np.random.default_rng(3)
     pandas.DataFrame(rng.standard_normal((400, 3)), columns=[*"abc"]).to_parquet(path)
     whole, sentences = path.read_bytes(), list[str]()

@@ -1,4 +1,4 @@
-"""Checkpoints: what is listed and read of them, and the sentences about what is not."""
+"""Checkpoints: listing and reading, and the sentences about bad ones."""
 
 import json
 import re
@@ -23,7 +23,7 @@ RNG = np.random.default_rng(0)
 
 
 def crafted(header: object, data: bytes = b"") -> bytes:
-    """A .safetensors file of a header, in JSON or as it stands, and numbers."""
+    """A .safetensors file with a header, in JSON or as raw bytes, and numbers."""
     words = header if isinstance(header, bytes) else json.dumps(header).encode()
     return struct.pack("<Q", len(words)) + words + data
 
@@ -196,11 +196,11 @@ def test_a_million_columns_of_text_are_refused_at_once(tmp_path: Path) -> None:
         list_tensors([path])
 
 
-MOST_MEMORY = 20e6  # of files of some hundred bytes
+MOST_MEMORY = 20e6  # for files of a few hundred bytes
 
 
 def mutated(content: bytes, rng: np.random.Generator) -> bytes:
-    """A file that is cut, changed, repeated or filled up somewhere."""
+    """A file that is cut, changed, repeated or filled somewhere."""
     changed = bytearray(content)
     for _ in range(rng.integers(1, 4)):
         at = int(rng.integers(len(changed) + 1))
@@ -222,7 +222,7 @@ def mutated(content: bytes, rng: np.random.Generator) -> bytes:
 
 @pytest.mark.parametrize("mutations", first([240, 2400]))
 def test_mutated_files_are_read_or_refused_and_nothing_else(mutations: int, tmp_path: Path) -> None:
-    """No other error, and memory that does not grow with what they claim."""
+    """No other error, and memory that does not grow with the sizes they declare."""
     np.savez(tmp_path / "a.npz", W=W, b=np.zeros(3))
     np.savez_compressed(tmp_path / "b.npz", W=W, b=np.zeros(3))
     np.save(tmp_path / "c.npy", W)

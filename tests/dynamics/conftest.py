@@ -1,4 +1,4 @@
-"""Cases that several tests of dynamics descend on."""
+"""Cases for several tests of dynamics."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from normgeo.datasets.datasets import load
 
 @pytest.fixture
 def cases(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """A small draw of inputs (N, D) with a mean, and labels of four classes."""
+    """A small random sample of inputs (N, D) with a nonzero mean, and labels of four classes."""
     return rng.normal(0.5, 1, (12, 5)), rng.integers(0, 4, 12)
 
 

@@ -1,4 +1,4 @@
-"""The turn of one gradient step against the norm of a block: factors, slopes, and their limits."""
+"""The angle of one gradient step by the norm of a block: factors, slopes, and limits."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -28,7 +28,7 @@ def test_tangent_of_the_turn_falls_with_the_squared_norm(normalizer, cases):
     curve = curve_of(normalizer, cases)
     squared = np.tan(curve.angles) * FACTORS**2 / np.tan(curve.here.angle)
     np.testing.assert_allclose(squared[1:], 1, rtol=1e-12)
-    # At 1e-6 of the norm the turn is nearly a right angle, so look at what is left.
+    # At 1e-6 of the norm the angle is nearly a right one, so compare the remainder.
     left = 1e-12 / np.tan(curve.here.angle)
     assert curve.angles[0] == pytest.approx(np.pi / 2 - left, rel=1e-15)
     np.testing.assert_allclose(curve.angles, curve.predicted_angles, rtol=1e-12)
@@ -71,7 +71,7 @@ def test_turn_on_digits_is_that_of_the_first_step_of_a_descent(key):
 
 
 def test_turn_of_a_neuron_without_a_scale_is_that_of_a_step_of_descent(cases):
-    """Its gradient is not orthogonal to it, so that up and down turn by different angles."""
+    """Its gradient is not orthogonal to it, so up and down turn by different angles."""
     W = start(NORMALIZERS["layer"]).W
     model = NormalizedGLM(NORMALIZERS["standard"], "categorical", W)
     w, moved = model.W[1], descend(model, *cases, steps=1, rate=0.5).model_at(1).W[1]
@@ -95,7 +95,7 @@ def test_squared_fisher_length_is_the_divergence_of_a_small_step(key, cases):
 
 def test_epsilon_ends_the_law_where_it_outweighs_the_variance(cases):
     method, factors = Normalizer("layer", "layer", eps=1e-5), np.array([1e-4, 1e3])
-    curve = curve_of(method, cases, factors, rate=1e-9)  # turns far from a right angle
+    curve = curve_of(method, cases, factors, rate=1e-9)  # angles far from a right one
     off = np.abs(curve.angles / curve.predicted_angles - 1)
     assert off[0] > 0.9
     assert off[1] < 1e-3
@@ -103,7 +103,7 @@ def test_epsilon_ends_the_law_where_it_outweighs_the_variance(cases):
 
 
 def test_predictions_far_from_the_own_norm_are_numbers_or_refused(cases):
-    """k² overflows and underflows long before the angle does; ε keeps what is measured in range."""
+    """k² overflows and underflows long before the angle does; ε keeps measured values in range."""
     model = start(Normalizer("layer", "layer", eps=1e-5))
     far = np.array([1e-300, 1e-161, 1e160, 1e300])
     curve = angular_updates(model, *cases, far, 0.1)

@@ -54,7 +54,7 @@ def test_squared_norm_grows_by_the_squared_step_on_digits(digits, key, rate):
 def test_turn_of_a_step_is_the_arctangent_of_step_over_norm_on_digits(digits, key):
     run = on_digits(digits, key, steps=60, rate=2.0)
     np.testing.assert_allclose(run.angles, run.predicted_angles, rtol=1e-11)
-    assert run.angles.max() > 0.1  # the arctangent is not its argument here
+    assert run.angles.max() > 0.1  # large enough that the arctangent differs from its argument
     np.testing.assert_allclose(run.effective_learning_rate, 2.0 / run.norms**2, rtol=1e-15)
 
 
@@ -116,7 +116,7 @@ def test_directions_are_the_same_when_the_rate_grows_with_the_squared_norm(norma
 
 
 def test_directions_differ_at_the_same_rate_from_another_norm(cases):
-    """Negative control of the one above: the same rate at twice the norm turns less."""
+    """Negative control for the test above: the same rate at twice the norm turns less."""
     model = start(NORMALIZERS["layer"])
     plain = descend(model, *cases, steps=1, rate=0.2)
     slow = descend(replace_weights(model, 2 * model.W), *cases, steps=1, rate=0.2)
@@ -189,7 +189,7 @@ def test_standard_model_descends_to_the_optimum_of_statsmodels(family, y, link, 
     run = descend(zero, X, targets, steps=1000, rate=0.9)
     found = run.model_at(run.steps)
     np.testing.assert_allclose(np.append(found.b, found.W), expected, rtol=1e-8)
-    assert run.angles[0] == 0  # the zero vector has no direction to turn from
+    assert run.angles[0] == 0  # the zero vector has no direction
     assert (np.diff(run.loss) <= 1e-15).all()
 
 
@@ -261,7 +261,7 @@ def test_half_precision_weights_are_trained_in_double(cases):
     np.testing.assert_allclose(run.predicted_norms, run.norms, rtol=1e-13)
 
 
-# Ends before the last step.
+# A run that ends early.
 
 
 def test_progress_is_told_of_every_step_and_may_stop_the_run(cases):
@@ -319,7 +319,7 @@ def test_too_large_a_rate_ends_with_its_step_and_keeps_what_it_has(cases):
 def test_whatever_the_rate_a_run_keeps_finite_numbers_and_theory_of_them(
     normalizer, optimizer, rate, decay, cases
 ):
-    """Where warnings are errors: no overflow, in the run or in what is predicted of it."""
+    """Warnings are errors: no overflow, neither in the run nor in its predictions."""
     run = descend(start(normalizer), *cases, optimizer, steps=8, rate=rate, decay=decay)
     assert everything_is_finite(run)
     for found in compare(run).values():
@@ -364,7 +364,7 @@ def test_vanishing_scale_ends_with_its_reason():
 
 
 class EqualAt(Optimizer):
-    """Gradient descent that at one step makes all parameters equal."""
+    """Gradient descent that makes all parameters equal at one step."""
 
     key = title = "equal"
 
@@ -385,7 +385,7 @@ class EqualAt(Optimizer):
         return GradientDescent().effective_rates(rates, decay, norms)
 
 
-# What is kept.
+# What a run keeps.
 
 
 def test_parameters_are_kept_at_every_step_of_a_usual_run(cases):
@@ -439,7 +439,7 @@ def test_labels_outside_the_support_are_refused(cases):
 @pytest.mark.pairwise("batch_size", [None, 2])
 @pytest.mark.pairwise("rows", [11, 13, 120])
 def test_targets_of_other_cases_are_refused(rows, batch_size, cases):
-    """A mini-batch of both has equally many rows whatever the whole has."""
+    """A mini-batch of X and one of y have equal lengths even if X and y do not."""
     with says(
         f"`X` and `y` must have a row for each of the same cases; got 12 rows in X and {rows} in y."
     ):

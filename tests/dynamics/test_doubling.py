@@ -83,7 +83,7 @@ def test_only_rows_that_are_zero_by_structure_are_absent(normalizer, family, X):
     elif family != "categorical":
         expected[BETWEEN] = "It is 0 before and after: the outputs are independent, Cov_ij = 0."
     if family == "gaussian" and normalizer.scale == "batch":
-        # Cov is constant, and z has no component along its own change.
+        # Cov is constant, and z is orthogonal to its own change.
         expected["F between w and g"] = "It is 0 before and after."
     if family == "gaussian" and normalizer.center == "batch" and normalizer.scale != "layer":
         expected["F between w and b"] = "It is 0 before and after."
@@ -102,7 +102,7 @@ def test_batch_norm_on_digits(block):
         assert row.measured == pytest.approx(THEORY[row.quantity], rel=1e-7, abs=1e-25)
 
 
-# Independent ways to the same factors.
+# Independent derivations of the same factors.
 
 
 @pytest.mark.parametrize("key", ["batch", "layer", "weight", "group"])
@@ -135,13 +135,13 @@ def test_divergence_of_a_fixed_change_falls_to_a_quarter(family, X):
     after = doubled(model, slice(None))
     before, changed = (kl(m, m.unpack(m.pack() + step), X) for m in (model, after))
     assert changed / before == pytest.approx(0.25, rel=1e-3)
-    # …and with the doubled change it is the same: the two moved models are one.
+    # …and with the doubled change it is the same: the two changed models are equal.
     twice = after.unpack(after.pack() + 2 * step)
     assert kl(after, twice, X) == pytest.approx(before, rel=1e-9)
 
 
 def test_doubling_one_neuron_under_layer_norm_has_no_such_table(X):
-    """Negative control: one row of W is no homogeneous block there, and the function changes."""
+    """Negative control: one row of W is not a homogeneous block there, and the function changes."""
     model = start(NORMALIZERS["layer"], "categorical")
     after = doubled(model, 1)
     ratio = after.natural_parameter(X) / model.natural_parameter(X)
@@ -149,7 +149,7 @@ def test_doubling_one_neuron_under_layer_norm_has_no_such_table(X):
 
 
 def test_epsilon_spoils_the_factors(X):
-    """Negative control: with ε near σ² nothing is ½ or ¼ any more."""
+    """Negative control: with ε near σ² no factor is ½ or ¼."""
     rows = table(start(Normalizer("batch", "batch", eps=1.0), "categorical"), X)
     for name in ("F of the doubled w", "gradient of the loss", "ds of a fixed dw", "output s"):
         assert abs(rows[name].measured - THEORY[name]) > 0.01
@@ -158,7 +158,7 @@ def test_epsilon_spoils_the_factors(X):
 
 
 def test_two_neurons_under_layer_norm_have_no_curvature_at_all(X):
-    """There z = ±1: F of the weights and the gradient are 0, which is no factor."""
+    """z = ±1 there: F of the weights and the gradient are 0, and have no factor."""
     model = NormalizedGLM(
         NORMALIZERS["layer"], "bernoulli", np.random.default_rng(0).normal(size=(2, 5))
     )
@@ -178,7 +178,7 @@ def test_two_neurons_under_layer_norm_have_no_curvature_at_all(X):
 
 @pytest.mark.parametrize(("gain", "norm"), [(1e-6, 1), (1e6, 1), (1, 1e-6), (1, 1e6)])
 def test_gain_or_norm_of_one_neuron_makes_nothing_zero_and_no_zero_a_number(X, gain, norm):
-    """What is far below the others is small by its own gain, and not by rounding."""
+    """Values far below the others are small because of their gain, not because of rounding."""
     model = start(NORMALIZERS["batch"], "gaussian")
     of_first = np.array([1.0, 0, 0, 0])
     W, g = model.W * norm ** of_first[:, None], model.g * gain**of_first
@@ -210,7 +210,7 @@ def test_a_gradient_that_no_rate_makes_a_step_of_is_refused():
 
 
 def test_a_block_of_a_single_direction_cannot_turn(subtests):
-    """The mean that is taken away costs a block one of its neurons, or of its features."""
+    """The mean that a center removes costs a block one of its neurons, or of its features."""
     for key, H, D, single in [
         ("weight", 3, 1, True),
         ("weight", 3, 2, False),
@@ -230,7 +230,7 @@ def test_a_block_of_a_single_direction_cannot_turn(subtests):
 
 @pytest.mark.parametrize("eps", [0.0, 1.0])
 def test_the_metric_of_the_gains_is_measured_too(X, eps):
-    """ε spoils it, and leaves that of the biases alone, which is 1 for a Gaussian."""
+    """ε changes it, but not that of the biases, which is 1 for a Gaussian."""
     model = start(Normalizer("batch", "batch", eps=eps), "gaussian")
     row = table(model, X)["F of b and g"]
     if not eps:
@@ -254,7 +254,7 @@ def test_a_change_costs_half_of_its_curvature(X):
 
 
 def test_ds_squared_is_the_square_of_ds(X, monkeypatch):
-    """By one direction: the table tells the length of all that it measured."""
+    """With a single direction: the table gives the length over all directions that it measured."""
     monkeypatch.setattr(doubling, "DIRECTIONS", 1)
     rows = table(start(NORMALIZERS["batch"], "bernoulli"), X)
     ds, squared = rows["ds of a fixed dw"], rows["ds² of a fixed dw"]

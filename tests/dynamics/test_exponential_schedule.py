@@ -1,4 +1,4 @@
-"""Weight decay and growing rates give the same directions, while a run is stable."""
+"""Weight decay and growing rates give the same directions, as long as a run is stable."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_every_method_with_a_scale_has_its_twin(normalizer, cases):
 
 
 def test_directions_do_turn_and_without_the_schedule_they_part(cases):
-    """Negative control: the same rates without decay, or a ratio that is off, give other runs."""
+    """Negative control: the same rates without decay, or a wrong ratio, give other runs."""
     model = start(NORMALIZERS["layer"])
     twin = decay_as_schedule(model, *cases, rate=0.1, decay=0.5, steps=40)
     u = twin.decayed.vectors()[:, 0]

@@ -28,7 +28,7 @@ def test_the_weights_themselves_are_at_angle_zero_and_descent_leads_across(norma
     plane = loss_plane(model, *cases, angles=[0.0, 1e-3])
     assert plane.loss[0] == pytest.approx(-model.log_likelihood(*cases[:2]), rel=1e-13)
     assert plane.loss[1] < plane.loss[0]
-    # All of the gradient at the weights is in the plane, and it points against `across`.
+    # The whole gradient at the weights lies in the plane, and points against `across`.
     assert plane.slope[0] == pytest.approx(-plane.norm * plane.gradient_norms[0], rel=1e-10)
     assert plane.along @ plane.across == pytest.approx(0, abs=1e-15)
     np.testing.assert_allclose([np.linalg.norm(plane.along), np.linalg.norm(plane.across)], 1)
@@ -45,7 +45,7 @@ def test_slope_is_the_difference_of_the_loss(normalizer, cases):
 
 
 def test_the_plane_is_made_of_the_block_alone(cases):
-    """The loss at an angle is that of the model with one row set by hand."""
+    """The loss at an angle is that of the model with one row replaced by hand."""
     model = start(NORMALIZERS["batch"])
     plane = loss_plane(model, *cases, block=2, angles=[2.0])
     W = model.W.copy()
@@ -68,7 +68,7 @@ def test_default_angles_go_around_once_on_digits():
 
 
 def test_epsilon_bends_the_rays(cases):
-    """Negative control: with ε near σ² the loss does depend on the radius."""
+    """Negative control: with ε near σ² the loss depends on the radius."""
     model = start(Normalizer("batch", "batch", eps=0.3))
     near, far = (loss_plane(model, *cases, angles=[0.5], norm=norm) for norm in (0.3, 30.0))
     assert abs(near.loss[0] - far.loss[0]) > 1e-3
@@ -81,7 +81,7 @@ def test_an_angle_without_a_number_is_a_gap_with_its_reason(cases):
     assert all("overflow" in reason for reason in plane.reasons)
     near, far = (
         loss_plane(start(NORMALIZERS["layer"]), *cases, angles=[0.3], norm=norm)
-        for norm in (1.0, 1e200)  # whose square is no float: z does not need it
+        for norm in (1.0, 1e200)  # its square overflows; z does not need it
     )
     np.testing.assert_allclose(far.loss, near.loss, rtol=1e-12)
 

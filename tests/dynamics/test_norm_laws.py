@@ -1,4 +1,4 @@
-"""What theory says of norms, angles and equilibrium, against runs, simulations and arithmetic."""
+"""Predictions for norms, angles and equilibrium, against runs, simulations and arithmetic."""
 
 import re
 from fractions import Fraction
@@ -33,7 +33,7 @@ def model_of(digits, key, k=1.0):
 
 
 def centered(run, step):
-    """w̃ of every block after a step, from the model there, by hand."""
+    """w̃ of every block after a step, computed by hand from the model."""
     model = run.model_at(step)
     W = model.W
     if run.start.normalizer.center == "layer":
@@ -107,7 +107,7 @@ def test_gradient_is_orthogonal_to_the_weights_on_mini_batches(digits, key):
 
 
 def test_laws_fail_for_a_block_that_is_not_homogeneous(digits):
-    """Negative control: the laws of a homogeneous block, read off the standard model."""
+    """Negative control: the laws of a homogeneous block, applied to the standard model."""
     run = descend(model_of(digits, "standard"), digits.X, digits.y, steps=20, rate=0.5)
     grown = run.norms[:-1] ** 2 + 0.25 * run.gradient_norms**2
     assert np.abs(run.norms[1:] ** 2 / grown - 1).max() > 0.05
@@ -115,7 +115,7 @@ def test_laws_fail_for_a_block_that_is_not_homogeneous(digits):
 
 
 def test_norm_law_ignores_decay_only_at_its_peril(digits):
-    """Negative control: the law without the factor (1 − ηλ)² is off."""
+    """Negative control: without the factor (1 − ηλ)² the law is wrong."""
     run = descend(model_of(digits, "layer"), digits.X, digits.y, steps=20, rate=1.0, decay=0.1)
     without = run.norms[:-1] ** 2 + run.gradient_norms**2
     assert np.abs(run.norms[1:] ** 2 / without - 1).max() > 0.1
@@ -203,7 +203,7 @@ def test_scale_free_angle_is_that_of_an_orthogonal_step_while_it_is_small(digits
 
 @pytest.mark.parametrize("optimizer", ["adam", "adamw", "lion"])
 def test_scale_free_angle_counts_what_decay_takes_off_the_norm(optimizer):
-    """A step of 1.2 across w = 3, whose decay is apart from it or a part of it."""
+    """A step of 1.2 orthogonal to w = 3, with the decay decoupled or as a part of it."""
     rule, eta, decay = OPTIMIZERS[optimizer], 0.1, 2.0
     kept = 1 - eta * decay if rule.decoupled else 1.0
     w = np.array([3.0, 0.0])
@@ -218,7 +218,7 @@ def test_scale_free_angle_counts_what_decay_takes_off_the_norm(optimizer):
 @pytest.mark.parametrize("optimizer", ["gradient_descent", "momentum"])
 @pytest.mark.parametrize("power", [-700, 700])
 def test_laws_of_lengths_hold_where_their_squares_are_no_floats(optimizer, power, rng):
-    """All lengths are 2^700 times as long: the same angles, and norms as much longer."""
+    """All lengths are 2^700 times as long: the same angles, and norms longer by this factor."""
     rule, rates = OPTIMIZERS[optimizer], np.full((5, 1), 0.1)
     norms, gradients, steps = rng.uniform(1, 2, (6, 3)), *rng.uniform(0.1, 0.5, (2, 5, 3))
     course = Course(rates, 0.3, norms, gradients, 0.1 * steps)
@@ -269,7 +269,7 @@ def test_equilibrium_of_gradient_descent_is_the_closed_form():
 
 
 def test_simulated_gradients_are_orthogonal_to_the_weights():
-    """Then squares add up at each step, by Pythagoras."""
+    """Then their squares add up at each step, by Pythagoras."""
     run = simulate_balance(rate=0.5, decay=0.2, gradient_norm=1.7, weights=5, steps=60)
     squares = (1 - 0.1) ** 2 * run.norms[:-1] ** 2 + (0.5 * 1.7 / run.norms[:-1]) ** 2
     np.testing.assert_allclose(run.norms[1:] ** 2, squares, rtol=1e-12)
@@ -301,7 +301,7 @@ def test_small_steps_of_adamw_have_the_equilibrium_of_the_literature():
 
 
 def test_angle_of_a_small_decay_keeps_its_digits(subtests):
-    """Against cos θ in exact fractions: 1 − cos θ = θ²/2 − θ⁴/24 + … is what decay takes away."""
+    """Against cos θ in exact fractions: the decay reduces it by 1 − cos θ = θ²/2 − θ⁴/24 + …."""
     for lost in [1e-300, 1e-20, 1e-16, 1e-9, 1e-3, 0.5, 0.999]:
         with subtests.test(lost=lost):
             adamw, beta = AdamW(0.9), Fraction(0.9)
@@ -322,7 +322,7 @@ def test_angle_of_a_small_decay_keeps_its_digits(subtests):
 
 @pytest.mark.parametrize(("rate", "decay"), [(1e-300, 1e299), (1e300, 1e-301), (0.1, 1e-20)])
 def test_balance_of_rates_far_apart_is_where_the_norm_stands_still(rate, decay):
-    """‖w‖² η-free: with s = ηλ, s(2 − s) ‖w‖⁴ = η²Γ, in exact fractions; AdamW has its own."""
+    """With s = ηλ, s(2 − s) ‖w‖⁴ = η²Γ, in exact fractions; AdamW has another law."""
     gamma, s = Fraction(2.0), Fraction(rate) * Fraction(decay)
     norm = Fraction(float(GradientDescent().equilibrium(rate, decay, np.sqrt(2.0), 9).norm))
     assert abs(s * (2 - s) * norm**4 / (Fraction(rate) ** 2 * gamma) - 1) < Fraction(1, 10**13)
@@ -439,6 +439,6 @@ def test_bad_numbers_of_a_simulation_are_named(subtests):
 
 
 def test_a_simulation_is_refused_by_the_memory_of_its_path(monkeypatch):
-    monkeypatch.delattr(equilibrium, "lengths")  # what begins fails at once, and takes no hours
+    monkeypatch.delattr(equilibrium, "lengths")  # a run that starts fails at once
     with pytest.raises(ValueError, match=r"^The vector and its path would take 14\.9 GiB"):
         simulate_balance(steps=10**9)

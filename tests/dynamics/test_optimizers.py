@@ -1,4 +1,4 @@
-"""Each rule against a loop written out by hand, over gradients that know nothing of the rule."""
+"""Each optimizer against a loop written by hand, with gradients independent of the optimizer."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ every_textbook_loop = pytest.mark.pairwise("optimizer", TEXTBOOK)
 
 
 def by_hand(key, theta, gradient, weights, *, rate=RATE, decay=DECAY, steps=6):
-    """The textbook's loops, parameter by parameter; `gradient` is of the loss at θ and step t."""
+    """The textbook loops, parameter by parameter; `gradient` is of the loss at θ and step t."""
     velocity = mean = square = np.zeros_like(theta)
     path, decays = [theta], decay * weights
     for t in range(1, steps + 1):
@@ -60,7 +60,7 @@ def by_hand(key, theta, gradient, weights, *, rate=RATE, decay=DECAY, steps=6):
 
 
 def is_weight(model):
-    """1 for the places of W in θ, neuron by neuron [w, b, g]."""
+    """1 at the indices of W in θ, neuron by neuron [w, b, g]."""
     row = [1.0] * 5 + [0.0] * (1 if model.g is None else 2)
     return np.array(row * 4)
 
@@ -177,7 +177,7 @@ def test_steps_are_linear_in_the_gradients_where_it_says_so(optimizer, rng):
 @every_optimizer
 @pytest.mark.pairwise("decay", [0.0, 0.4])
 def test_steps_are_tangent_where_it_says_so(optimizer, decay, cases):
-    """Without memory, what a step adds to (1 − ηλ)w is orthogonal to w as the gradient is."""
+    """Without memory, a step adds to (1 − ηλ)w a vector orthogonal to w, like the gradient."""
     rule = OPTIMIZERS[optimizer]
     run = descend(start(NORMALIZERS["layer"]), *cases, rule, steps=5, rate=0.1, decay=decay)
     shrunk = (1 - 0.1 * decay) * run.norms[:-1] / run.norms[1:]
@@ -191,7 +191,7 @@ def test_longest_first_step_at_the_suggested_rate_is_as_long_as_asked(optimizer,
     steps = [
         np.linalg.norm(stepping(rule, 0 * part)(0 * part, part, rate)) for part in (*blocks, other)
     ]
-    # Momentum counts what the step adds up to while the gradient stays.
+    # For momentum, compare the total of the steps under a constant gradient.
     assert max(steps) / (1 - getattr(rule, "beta", 0)) == pytest.approx(rule.first_turn, rel=1e-6)
 
 
@@ -206,7 +206,7 @@ def test_effective_rate_is_that_of_the_step_which_a_lasting_gradient_ends_in(bet
 
 
 def test_where_the_law_is_for_small_angles_the_first_turn_is_small():
-    """So small that the angle and its tangent are the same to 1%."""
+    """So small that the angle and its tangent agree to 1%."""
     turns = [rule.first_turn for rule in OPTIMIZERS.values() if isinstance(rule, ScaleFree)]
     assert turns
     assert np.arctan(turns) == pytest.approx(turns, rel=0.01)
@@ -255,7 +255,7 @@ def test_a_rate_that_outgrows_floating_point_ends_the_run(cases):
 
 
 class Returning(Schedule):
-    """A schedule of somebody else."""
+    """A custom schedule."""
 
     def __init__(self, found):
         self.found = found
@@ -287,7 +287,7 @@ def test_what_is_no_schedule_is_refused_in_a_sentence(cases, subtests):
 
 
 class Stepping(Optimizer):
-    """An optimizer of somebody else."""
+    """A custom optimizer."""
 
     key = title = "own"
 
@@ -434,7 +434,7 @@ def test_batches_of_one_case_are_refused_where_they_have_no_z(cases):
 
 @pytest.mark.parametrize("decay", [0.0005, 0.02, 0.5, 2.0])
 def test_angle_of_momentum_goes_with_its_gradient_and_through_balance(decay):
-    """On both sides of ηλ = (1 − √β)² = 0.0026, from which on w swings."""
+    """On both sides of ηλ = (1 − √β)² = 0.0026, above which w oscillates."""
     rule, one = OPTIMIZERS["momentum"], np.ones(1)
     balance = rule.equilibrium(0.1, decay, one, 100)
     here = rule.expected_angles(0.1, decay, balance.norm, one / balance.norm, 100)

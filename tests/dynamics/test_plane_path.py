@@ -39,7 +39,7 @@ def test_plane_of_the_first_step_holds_the_weights_and_their_gradient(run):
     np.testing.assert_allclose(path.axes[0], w / np.linalg.norm(w), rtol=1e-12)
     np.testing.assert_allclose(
         np.abs(path.axes[1]), np.abs(step) / np.linalg.norm(step), rtol=1e-9
-    )  # the gradient is orthogonal to w: so is the step
+    )  # the gradient is orthogonal to w, and so is the step
     np.testing.assert_allclose(np.abs(path.coordinates[1]), [run.norms[0, 0], run.step_norms[0, 0]])
 
 

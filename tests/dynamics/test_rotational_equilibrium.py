@@ -1,4 +1,4 @@
-"""Balance under random gradients: against a simulation of its own, closed forms and print."""
+"""Equilibrium under random gradients: against a simulation here, closed forms and publications."""
 
 from itertools import pairwise
 
@@ -19,9 +19,9 @@ ROOT = 1.7  # √Γ
 
 
 def random_walk(rule, rate, decay, norm, weights, steps, seed=0):
-    """w of each step, by the rules as they are printed, over gradients that know nothing.
+    """w of each step, by the published rules, with gradients independent of everything.
 
-    G is orthogonal to w, of length √Γ/‖w‖, and of another direction at each step.
+    G is orthogonal to w, of length √Γ/‖w‖, in a new direction at each step.
     """
     rng = np.random.default_rng(seed)
     w = rng.standard_normal(weights)
@@ -95,9 +95,9 @@ SLOW = {
     "AdamW": (AdamW(0.9, 0.95), 0.01, 0.1, 0.4),
     "Lion": (Lion(0.9, 0.95), 0.01, 0.1, 0.4),
 }
-"""A rule, η, λ, and a start below the equilibrium, in parts of it, that it leaves slowly."""
-MANY = 8000  # weights: few walks then say what the mean of all does
-WARM = 60  # steps until the averages, which begin at 0, are full
+"""A rule, η, λ, and a start as a fraction of the equilibrium, from which it rises slowly."""
+MANY = 8000  # weights: so many that few walks agree with the mean of all
+WARM = 60  # steps until the averages, which start at 0, are full
 
 
 @pytest.mark.parametrize(("name", "above"), each(SLOW, [False, True]))
@@ -117,7 +117,7 @@ def test_time_to_equilibrium_is_that_of_a_random_walk_within_three_percent(name,
                 break
         counted.append(step)
     assert np.mean(expected) > 50
-    # Below, gradients are longer, and averages of them lag behind a norm that grows.
+    # Below, gradients are longer, and their averages lag behind a growing norm.
     lag = 0.0 if above or not isinstance(rule, ScaleFree) else 0.1
     assert np.mean(counted) == pytest.approx(np.mean(expected), rel=0.03 + lag)
 
@@ -133,7 +133,7 @@ TURNING = {
 
 @pytest.mark.parametrize(("rule", "rate", "decay"), TURNING.values(), ids=TURNING)
 def test_half_of_a_direction_is_left_after_the_turnover(rule, rate, decay):
-    """Of what is left when the memory of the rule has gone."""
+    """Half of what is left after the rule's memory has faded."""
     balance = rotational_equilibrium(rule, rate=rate, decay=decay, weights=1000, gradient_norm=ROOT)
     walk = np.array([*random_walk(rule, rate, decay, balance.norm, 1000, 10_000)])[500:]
     left = [
@@ -165,7 +165,7 @@ def test_time_to_equilibrium_is_the_integral_of_the_law(rule):
     assert b.steps_from(1.04 * b.norm) == b.steps_from(b.norm) == 0
 
 
-# Print.
+# Publications.
 
 
 def test_small_steps_have_the_angles_that_kosson_messmer_and_jaggi_print():
@@ -182,7 +182,7 @@ def test_small_steps_have_the_angles_that_kosson_messmer_and_jaggi_print():
     lion = ((1 - beta) ** 2 + beta**2 * (1 - beta2) / (1 + beta2)) ** 0.5 * (np.pi * lost) ** 0.5
     found = rotational_equilibrium(Lion(beta, beta2), rate=rate, decay=decay, weights=9).angle
     assert found == pytest.approx(lion, rel=0.02)
-    assert abs(found / lion - 1) > 0.005  # they take the signs to be linear in the gradients
+    assert abs(found / lion - 1) > 0.005  # they assume that the signs are linear in the gradients
 
 
 def test_signs_alone_turn_by_less_than_print_says():
@@ -228,7 +228,7 @@ def test_law_of_lion_is_the_sum_over_the_correlations_of_its_signs(beta1, beta2,
     total = 2 * powers @ signs - signs[0]  # Σ over all k of c^|k| r_k
     square = 0.01 * 70 * total / (1 - kept**2)
     found = Lion(beta1, beta2).equilibrium(0.1, lost / 0.1, np.asarray(1.0), 70)
-    if lost > 1e-3:  # the sum ends before smaller decays have forgotten
+    if lost > 1e-3:  # the sum ends before smaller decays have faded
         assert found.norm**2 == pytest.approx(square, rel=1e-9)
         next_to = kept * square + 0.01 * 70 * (powers @ np.append(signs[1:], 0))
         assert np.cos(found.angle) * square == pytest.approx(next_to, rel=1e-9, abs=1e-9)
@@ -241,7 +241,7 @@ def test_law_of_lion_is_the_sum_over_the_correlations_of_its_signs(beta1, beta2,
 @pytest.mark.pairwise("rate", [1e-6, 1e-3, 0.5, 40.0])
 @pytest.mark.pairwise("root", [1e-8, 1.0, 1e6])
 def test_balance_of_adam_is_momentum_over_its_own_denominator(beta, rate, root):
-    """‖w*‖ is where the heavy ball with the rate η(1 − β)/D, D² = (‖G‖² + λ²‖w‖²)/KD, stands."""
+    """‖w‖ settles where the heavy ball with rate η(1 − β)/D does, D² = (‖G‖² + λ²‖w‖²)/KD."""
     decay, size = 0.02, 300
 
     def denominator(norm):
@@ -254,7 +254,7 @@ def test_balance_of_adam_is_momentum_over_its_own_denominator(beta, rate, root):
 
     found = Adam(beta).equilibrium(rate, decay, np.asarray(root), size)
     lost = rate * decay * (1 - beta) / denominator(float(found.norm)) / (1 + beta)
-    if lost < 1.9:  # beyond, the ball turns back, and what is left of it has few digits
+    if lost < 1.9:  # beyond, the ball turns back, and the rest has few digits
         assert of(float(found.norm)).norm == pytest.approx(float(found.norm), rel=1e-6)
     assert np.cos(found.angle) == pytest.approx(1 - lost, rel=1e-6, abs=1e-9)
     half = ((1 - beta) / (1 + beta)) ** 0.5 * decay * found.norm**2 / root

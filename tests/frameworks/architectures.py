@@ -10,10 +10,14 @@ told or not.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import torch
 from torch import nn
+
+import normgeo.torch
+from normgeo import MeasuredTable
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,21 @@ def drawn(model: nn.Module) -> nn.Module:
             if parameter.ndim == 1 or parameter.abs().max() < 0.1:
                 parameter.add_(0.3 * torch.randn_like(parameter))
     return model
+
+
+@cache
+def built(name: str) -> tuple[nn.Module, Any]:
+    """A network of NETWORKS and its batch, the same for all tests."""
+    known = NETWORKS[name]
+    torch.manual_seed(0)
+    model, batch = known.build()
+    return drawn(model).train(known.train), batch
+
+
+@cache
+def measured(name: str) -> MeasuredTable:
+    """What is measured of a network of NETWORKS."""
+    return normgeo.torch.measure(*built(name))
 
 
 def tokens(vocabulary: int = 11, length: int = 6) -> torch.Tensor:

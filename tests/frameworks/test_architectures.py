@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-import normgeo.torch
-from tests.frameworks.architectures import NETWORKS, drawn
+from tests.frameworks.architectures import NETWORKS, built, measured
 
 PLACES = {
     "a": "after",
@@ -40,9 +39,7 @@ def allowed(places, found):
 @pytest.mark.parametrize("name", NETWORKS)
 def test_everything_is_as_derived(name, subtests):
     known = NETWORKS[name]
-    model, batch = known.build()
-    model = drawn(model).train(known.train)
-    table = normgeo.torch.measure(model, batch)
+    model, table = built(name)[0], measured(name)
     assert table.complete
     assert {*table.tensors} == {parameter for parameter, _ in model.named_parameters()}
     for tensor, one in table.tensors.items():

@@ -13,12 +13,14 @@ TEXT = Path(__file__).parents[2].joinpath("docs", "frameworks.md").read_text("ut
 def test_way_to_a_table_and_a_recording(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     names = {"batches": [torch.arange(32).reshape(4, 8)] * 21}
     for block in blocks:
         exec(block, names)
     printed = capsys.readouterr().out
     assert "transformer.h.0.attn.c_attn.weight" in printed
+    assert "before W its inputs are what transformer.h.0.ln_2 makes" in printed
+    assert names["report"].standing.startswith("layer norm stands before W.")
     table = names["table"]
     assert table.complete
     assert "before" in table.place("transformer.h.0.attn.c_attn.weight")

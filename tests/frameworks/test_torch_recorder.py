@@ -183,6 +183,18 @@ def test_own_rate_of_a_group_is_its_tensors_and_a_bias_of_another_decay_is_no_pa
     assert (run.rates == 0.3).all()
 
 
+def test_weight_behind_a_gain_of_zero_is_recorded_without_a_norm(tmp_path):
+    """As where residual blocks begin with one: it moves nothing yet, and later it will."""
+    model = network()
+    nn.init.zeros_(model[1].weight)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    start = begun(model)
+    with normgeo.torch.Recorder.of(model, optimizer, tmp_path / "run", batch=X):
+        seen = trained(model, optimizer)
+    run = check(tmp_path / "run", start, seen)
+    assert run.tensors[0].normalizer.words == ("none", "none")
+
+
 def test_recording_goes_on(tmp_path):
     model = network()
     optimizer = OPTIMIZERS["momentum"](model.parameters())

@@ -1,7 +1,7 @@
-"""That a ✗ of the design space holds at every size: the algebra of docs/mathematics.md, exactly.
+"""A ✗ of the design space holds at every size: the algebra of docs/mathematics.md, exactly.
 
-A change of a row or of all rows adds T of rank 1 to C, or multiplies it. z stays where C + T is
-C times a factor that the scale shares; at three cases, neurons and features or more it never is.
+A change of a row or of all rows adds T of rank 1 to C, or multiplies it. z is unchanged if C + T is
+C times a factor that the scale shares; with at least three cases, neurons and features it never is.
 """
 
 from fractions import Fraction
@@ -43,7 +43,7 @@ def moments(words, G, W, X):
 
 
 def without_mean(M, axis, G=1):
-    """M less its means along an axis, for G groups of its rows, by the definition."""
+    """M minus its means along an axis, for G groups of its rows, by the definition."""
     parts = np.split(M, G) if axis == 0 else [M]
     means = [part.sum(axis=axis, keepdims=True) / part.shape[axis] for part in parts]
     return np.concatenate([part - mean for part, mean in zip(parts, means, strict=True)])
@@ -59,7 +59,7 @@ def added(center, key, G, W, X, delta, gamma):
     kind, on_W = change.operation.key, change.matrix == "W"
     if kind == "all_times":
         return (delta - 1) * (tilde_X @ tilde_W.T)
-    # The part of a shift of rows of W that the center leaves; W̃ itself takes off that of X.
+    # The part of a shift of rows of W that the center keeps; that of X is removed by W̃ itself.
     keeps = (lambda row: row - row.sum() / D) if center == "weight" else (lambda row: row)
     if kind == "own_plus":
         own = gamma[:, None]
@@ -96,7 +96,7 @@ def parallel(U, V):
 
 
 def stays(scale, C, T, G, on_W):
-    """Whether C + T may be C times what the scale shares: without computing a scale."""
+    """Whether C + T may be C times a factor shared by the scale, without computing a scale."""
     N, H = C.shape
     if scale == "none":
         return not T.any()
@@ -104,7 +104,7 @@ def stays(scale, C, T, G, on_W):
         return parallel(C.T, T.T)
     if scale == "layer":
         return parallel(C.reshape(N * G, H // G), T.reshape(N * G, H // G))
-    # Of the weight scale: only W moves it, and then each column by a factor of its own.
+    # For a weight scale only W changes it, and then each column by its own factor.
     return not T.any() if not on_W else parallel(C.T, T.T)
 
 
@@ -136,13 +136,13 @@ def test_an_epsilon_takes_away_and_never_gives(eps):
         assert verdict.invariant == (invariant and not takes)
 
 
-# Where an index has only one dimension, 1 = N − 1 under a batch center say, there is less to say.
+# With only one dimension along an index, as 1 = N − 1 under a batch center, fewer statements hold.
 
 ROOM = {"batch": 0, "layer": 1, "weight": 2}
 
 
 def squares_stay(words, key, shape):
-    """Whether z′² = z² at random integers, None where z is not defined."""
+    """Whether z′² = z² at random integers, None if z is undefined."""
     W, X, delta, gamma = drawn((*shape, 1), key)
     C, v = moments(words, 1, W, X)
     C1, v1 = moments(words, 1, *TRANSFORMS[key](W, X, delta=delta, gamma=gamma))
@@ -162,7 +162,7 @@ def signs_stay(words, key, shape):
 
 
 def test_at_smaller_sizes_only_one_row_of_one_turns_a_no_into_a_yes():
-    """Else z is a sign there, which the change can turn over: a ✗ still, of fewer witnesses."""
+    """Otherwise z is a sign there, which the change can flip: still a ✗, with fewer witnesses."""
     turned, signs = set(), set()
     for shape in product((1, 2, 3), repeat=3):
         for (words, key), invariant in EXPECTED.items():

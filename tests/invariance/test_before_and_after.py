@@ -1,4 +1,4 @@
-"""What a change does to z of one case, against formulas written out and the exact verdicts."""
+"""The effect of a change on z of one case, against formulas written out and the exact verdicts."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_only_the_rows_asked_for_are_shown(layer):
 
 
 def test_move_is_measured_in_the_case_that_is_shown(layer):
-    """A z that grows fivefold has moved by four times its size, whatever other cases do."""
+    """A z that grows fivefold has changed by four times its size, whatever other cases do."""
     for key in ("case_rescaling", "dataset_rescaling"):
         after = shown(layer, key, strengths=(5.0,)).methods["weight"].after[0]
         assert after.change == pytest.approx(4)
@@ -68,7 +68,7 @@ def test_move_is_measured_in_the_case_that_is_shown(layer):
 
 
 def test_mean_of_what_is_centered_already_is_zero(layer, rng):
-    """Rounding of a mean, 4e-16 here, is no mean: "μ = 4 · 10⁻¹⁶" would say that there is one."""
+    """A mean of 4e-16 is rounding: "μ = 4 · 10⁻¹⁶" would look like a real mean."""
     W, X = layer
     X = 1e3 * (X - X.mean(axis=0))
     for method in shown((W, X), "case_rescaling", index=1, strengths=(1.0,)).methods.values():
@@ -129,7 +129,7 @@ def test_overlay_of_the_data_is_the_mean_case_or_random_where_that_is_rounding(l
 
 
 def test_one_case_is_kept_and_not_the_arrays_that_it_is_a_row_of(rng):
-    """Four numbers a neuron at each strength, not of all 2,000 cases."""
+    """Four numbers per neuron at each strength, not those of all 2,000 cases."""
     layer = rng.standard_normal((6, 5)), rng.standard_normal((2000, 5))
     batch = {"batch": NORMALIZERS["batch"]}
     effect = shown(layer, "case_rescaling", batch, shown=range(8))

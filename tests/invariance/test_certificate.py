@@ -1,4 +1,4 @@
-"""Table 1 and the whole design space, derived; and every way in which that could go wrong."""
+"""Table 1 and the whole design space, derived, with the errors that could occur."""
 
 import re
 from fractions import Fraction
@@ -72,7 +72,7 @@ def table():
 
 
 def unchanged(center, scale):
-    """The keys of what a pair of words, looked up now, is invariant to."""
+    """The keys of the changes that a pair of words, looked up now, ignores."""
     row = invariance_table({"row": Normalizer(center, scale)})
     return {key for (_, key), verdict in row.items() if verdict.invariant}
 
@@ -218,7 +218,7 @@ def test_another_draw_gives_the_same_table(seed):
 
 @pytest.mark.parametrize("shape", [(3, 3, 3), (3, 6, 4), (4, 3, 7), (6, 5, 3)])
 def test_other_shapes_give_the_same_table(shape):
-    """What the algebra says of every size, at the smallest one and at three others."""
+    """The algebra for every size, checked at the smallest one and at three others."""
     for (words, key), invariant in EXPECTED.items():
         found = certify(GRID[words], TRANSFORMS[key], shape=shape, seed=1)
         assert found.invariant == invariant
@@ -244,7 +244,7 @@ def test_a_seed_is_that_of_the_draw_and_a_generator_has_none():
 
 
 class ForgetsTheMean(Center):
-    """A layer center that centers nothing."""
+    """A layer center that does not center."""
 
     key = "layer"
 
@@ -333,14 +333,14 @@ def test_a_mistake_planted_in_the_layer_scale_changes_the_row_of_layer_norm(plan
 
 @pytest.mark.parametrize("planted", [SumNotMean, LeavesOneNeuronOut, MeanOfTheFirstTwo])
 def test_negative_control_a_change_that_keeps_every_invariance_keeps_the_row(planted, monkeypatch):
-    """Verdicts are about invariance: a constant factor, or other neurons averaged, has the same."""
+    """Verdicts concern invariance: a constant factor, or another average of neurons, keeps them."""
     words = SCALES if issubclass(planted, Scale) else CENTERS
     monkeypatch.setitem(words, "layer", planted())
     assert unchanged("layer", "layer") == LAYER_NORM
 
 
 class TurnsOver(ForgetsTheMean):
-    """A layer center that turns z over with the sign of one weight."""
+    """A layer center that flips z with the sign of one weight."""
 
     def project_neurons(self, W, groups=1):
         return (W - W.mean(axis=-2, keepdims=True)) * W[..., :1, :1]
@@ -367,7 +367,7 @@ def test_an_even_function_of_a_factor_is_no_sign_flip(monkeypatch):
 
 
 def draw_naively(numerators):
-    """Fractions of NumPy integers, which keep 64 bits and overflow in silence."""
+    """Fractions of NumPy integers, which keep 64 bits and overflow silently."""
 
     def draw(rng, shape):
         array = np.empty(shape, dtype=object)
@@ -379,7 +379,7 @@ def draw_naively(numerators):
 
 
 def test_numpy_integers_in_fractions_would_certify_what_is_false(monkeypatch):
-    """Powers of two overflow to 0 = 0. The same numbers, converted, prove that z moves."""
+    """Powers of two overflow to 0 = 0. The same numbers, converted, prove that z changes."""
     powers = draw_naively(lambda rng: np.int64(2**16))
     monkeypatch.setattr(exact, "draw", powers)
     monkeypatch.setattr(exact, "draw_factor", lambda rng: Fraction(np.int64(2)))
@@ -467,7 +467,7 @@ def test_a_shape_that_is_too_small_to_decide_is_refused(shape, groups):
     ],
 )
 def test_without_that_refusal_too_small_a_shape_gives_a_false_yes(name, key, shape, monkeypatch):
-    """Of two units z keeps only a sign: some draws turn it over and some don't."""
+    """With two units z is only a sign: some draws flip it and some do not."""
     monkeypatch.setattr(certificate, "SMALLEST_SHAPE", (1, 1, 1))
     verdicts = {
         certify(
@@ -550,7 +550,7 @@ FORMULAS = {
 
 
 def test_table_1_holds_for_formulas_written_out_in_numpy(subtests):
-    """Independent of the package but for the change itself."""
+    """Independent of the package except for the change itself."""
     for name, key in product(FORMULAS, TABLE_1):
         with subtests.test(name=name, key=key):
             W, X, rng = numbers()
@@ -606,7 +606,7 @@ def test_the_rounding_of_a_recentering_grows_with_gamma(words, key):
     change = swept(words, key, [1.0, 1e2, 1e4, 1e6], np.float32).change
     assert change[0] < 1e-5
     assert (change[1:] > 10 * change[:-1]).all()
-    assert change[-1] > 0.01  # M + γ is rounded; a mean that is taken off twice adds nothing
+    assert change[-1] > 0.01  # M + γ is rounded; a mean that is subtracted twice adds no error
 
 
 def test_half_precision_batch_norm_overflows_at_large_factors_and_says_so():

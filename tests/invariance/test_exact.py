@@ -1,4 +1,4 @@
-"""Exact numbers stay exact, and the traps on the way are caught."""
+"""Exact numbers stay exact, and known traps are caught."""
 
 import re
 from fractions import Fraction
@@ -50,7 +50,7 @@ def test_draws_use_the_whole_range_and_come_back(rng):
 
 @pytest.mark.parametrize(("end", "drawn"), [("low", 1), ("high", 2**61)])
 def test_a_factor_may_be_either_end_of_its_range(end, drawn):
-    """Without the upper end there would be fewer than 2⁶¹ values, which the error counts on."""
+    """Without the upper end there would be fewer than 2⁶¹ values, which the error bound assumes."""
 
     class Ends:
         def integers(self, low, high, endpoint=False):

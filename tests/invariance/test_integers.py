@@ -1,4 +1,4 @@
-"""Rows of small integers come in the order that a witness is the first of."""
+"""Rows of small integers come in the order that defines the smallest witness."""
 
 from itertools import product
 
@@ -13,7 +13,7 @@ from normgeo.invariance.integers import how_many, place_in_order, rows
 def test_every_row_once_in_lexicographic_order(length, portion):
     for total in range(2 * length + 2):
         found = [tuple(row) for part in rows(length, total, portion) for row in part.tolist()]
-        # The numbers of a product change from the last place on: that is the order.
+        # `product` varies the last numbers first: that is the order.
         wanted = [r for r in product((1, 2, 0, -1, -2), repeat=length) if sum(map(abs, r)) == total]
         assert found == wanted
         assert how_many(length, total) == len(wanted)

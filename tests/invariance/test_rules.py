@@ -1,4 +1,4 @@
-"""How a, μ and σ answer a change: it must explain the verdict, for every method and change."""
+"""The effect of a change on a, μ and σ must explain the verdict, for every method and change."""
 
 from itertools import product
 

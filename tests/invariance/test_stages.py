@@ -1,4 +1,4 @@
-"""Where the points of a layer lie, against Eq. 5 written out, geometry and the exact verdicts."""
+"""Positions of a layer's points, against Eq. 5 written out, geometry and the exact verdicts."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The paper's Table 1, quoted, against what is derived."""
+"""The paper's Table 1, quoted, against the derived one."""
 
 import pytest
 

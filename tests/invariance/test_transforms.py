@@ -1,4 +1,4 @@
-"""The ten changes against NumPy written out, their velocities, and what they refuse."""
+"""The ten changes against NumPy written out, their velocities, and refusals."""
 
 import re
 from fractions import Fraction
@@ -84,7 +84,7 @@ def test_each_change_counts_rows_from_the_end_as_well(transform, rng):
 
 @every_transform
 def test_each_change_acts_on_every_member_of_a_stack(transform, rng):
-    """Also where a stack is as long as the matrix has rows, so that a wrong axis would fit."""
+    """Also for a stack as long as the matrix has rows, where a wrong axis would fit."""
     pairs = [draw(rng) for _ in range(H)]
     W, X = (np.stack(matrices) for matrices in zip(*pairs, strict=True))
     given = [parameter(transform, *pair, rng) for pair in pairs]

@@ -1,4 +1,4 @@
-"""The smallest witness of every "no": true, exact, of a legal shape, and smallest indeed."""
+"""The smallest witness of every "no": true, exact, of a legal shape, and the smallest."""
 
 import re
 import tracemalloc
@@ -104,7 +104,7 @@ def test_batch_norm_moves_when_one_case_is_doubled():
     ],
 )
 def test_nothing_smaller_moves_z(name, key):
-    """Every table of integers of fewer entries, or as many with a smaller sum, leaves |z| alone."""
+    """Every table of integers with fewer entries, or as many with a smaller sum, keeps |z|."""
     normalizer, transform = NORMALIZERS[name], TRANSFORMS[key]
     witness = smallest_witness(normalizer, transform)
     parts = [witness.before.W, witness.before.X]
@@ -190,7 +190,7 @@ def rows_up_to(length, total):
 
 @pytest.mark.parametrize(("center", "scale", "groups", "eps", "key"), MANY)
 def test_with_many_groups_nothing_smaller_moves_z_either(center, scale, groups, eps, key):
-    """The first of all integers in the order of the docstring, all groups looked at together."""
+    """The first of all integers in the order of the docstring, over all groups together."""
     normalizer = Normalizer(center, scale, groups=groups, eps=eps)
     transform = TRANSFORMS[key]
     witness = smallest_witness(normalizer, transform)
@@ -222,7 +222,7 @@ def test_with_many_groups_nothing_smaller_moves_z_either(center, scale, groups, 
 
 @pytest.mark.parametrize("key", ["weight_vector_rescaling", "dataset_recentering", "case_offsets"])
 def test_each_further_group_adds_one_entry_of_one(key):
-    """No group has a z without an entry, so seven groups hold at least five entries more."""
+    """No group has a z without an entry, so seven groups need at least five entries more."""
     few, many = (
         smallest_witness(Normalizer("none", "layer", groups=groups), TRANSFORMS[key])
         for groups in (2, 7)

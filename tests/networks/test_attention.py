@@ -1,4 +1,4 @@
-"""Attention with QK-norm: logits written out, their bound, and what its weights may do."""
+"""Attention with QK-norm: logits written out, their bound, and changes of its weights."""
 
 from dataclasses import replace
 
@@ -55,7 +55,7 @@ def test_with_a_norm_no_weights_take_a_logit_beyond_the_bound(normalizer, X):
 
 @pytest.mark.parametrize("method", ["rms", "layer", "group"])
 def test_the_bound_of_a_norm_over_the_dimensions_is_attained(method, X, rng):
-    """Where keys are queries, each token's own logit is g² √d."""
+    """If keys equal queries, each token's own logit is g² √d."""
     head = AttentionHead.random(NORMALIZERS[method], 6, 5, rng)
     head = replace(head, W_k=head.W_q, g_q=np.full(6, 2.0), g_k=np.full(6, 1.5))
     assert head.bound(X) == pytest.approx(3 * 6**0.5, rel=1e-12)
@@ -79,7 +79,8 @@ def test_an_eps_only_lowers_the_logits(X, rng):
     assert head.bound(X) == ideal.bound(X)
 
 
-# By hand; without a norm, Ω W_q with Ω⁻ᵀ W_k is the full freedom, and the others parts of it.
+# By hand; without a norm, Ω W_q with Ω⁻ᵀ W_k is the whole freedom, and the other changes are
+# special cases.
 BY_HAND = {
     "standard": {"traded", "row_traded", "gain_traded"},
     "rms": {"q_times", "k_times", "traded", "gain_traded"},

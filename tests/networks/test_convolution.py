@@ -20,7 +20,7 @@ every_norm = pytest.mark.parametrize("norm", NORMS.values(), ids=NORMS)
 
 
 def network_of(norm, seed=2):
-    """Four channels on 4 × 4 pixels, with gains and biases that are not 1 and 0."""
+    """Four channels on 4 × 4 pixels, with gains different from 1 and biases from 0."""
     rng = np.random.default_rng(seed)
     start = ConvolutionalNetwork.random(norm, 4, 16, 3, rng)
     return start.unpack(start.pack() + 0.3 * rng.standard_normal(start.pack().shape))
@@ -32,7 +32,7 @@ def images(rng):
 
 
 def plain_logits(network, images):
-    """By loops over pixels; the norm is that of `shared_statistics`, which has an ε of 0."""
+    """Loops over pixels; the norm is that of `shared_statistics`, with ε = 0."""
     at, norm = network.parts, network.norm
     padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))
     a = np.zeros((len(images), 4, 4, 4))
@@ -140,7 +140,7 @@ def test_images_are_digits_and_those_held_out_are_others(digits):
     assert digits.seen_train.shape == (300, 9, 64)
     assert digits.seen_test.shape == (round(1797 / 5), 9, 64)
     assert len(digits.y_test) == len(digits.seen_test)
-    middle = digits.seen_train[:, 4]  # the pixel itself
+    middle = digits.seen_train[:, 4]  # the center pixel
     assert (middle.min(), middle.max()) == (0, 1)
     assert not {image.tobytes() for image in middle} & {
         image.tobytes() for image in digits.seen_test[:, 4]
@@ -154,7 +154,7 @@ def test_training_names_digits_and_is_the_same_for_the_same_seed(digits, key):
     )
     assert first.accuracy > 0.75
     logits = first.logits(digits.seen_test)
-    # A batch of one gives the same: its statistics are those of the training images.
+    # A batch of one gives the same: the statistics are those of the training images.
     np.testing.assert_allclose(first.logits(digits.seen_test[:1]), logits[:1], rtol=1e-9)
     assert first.accuracy == (logits.argmax(axis=1) == digits.y_test).mean()
     np.testing.assert_array_equal(first.losses, again.losses)

@@ -1,4 +1,4 @@
-"""What residual networks ignore: exact verdicts against floats, and against the algebra by hand."""
+"""Changes that residual networks ignore: exact verdicts against floats and against derivations."""
 
 import pickle
 from dataclasses import replace
@@ -99,7 +99,7 @@ def test_an_eps_leaves_a_scale_of_the_stream_ignored_only_without_it():
     ],
 )
 def test_more_groups_and_larger_ones_decide_nothing(words):
-    """Of two features, three groups as two; of two groups, four features as three."""
+    """Three groups of two features like two; four features in two groups like three."""
     for place in PLACES:
         for groups, other in (((2, 4), (3, 6)), ((2, 6), (2, 8))):
             few, many = (
@@ -119,7 +119,7 @@ def test_groups_are_those_that_were_asked_for():
             residual_ignored(replace(NORMALIZERS["group"], groups=groups), "pre")
 
 
-# Each was certified by a draw whose units were off, or whose signs the change did not reach.
+# Each was once certified by a draw with units off, or with signs that the change did not reach.
 ONCE_CERTIFIED = (
     (NORMALIZERS["layer"], "pre", 7, (4, 3, 6, 1, 3, 3), "reads_times"),
     (NORMALIZERS["layer"], "pre", 0, (2, 3, 6, 2, 3, 3), "reads_times"),
@@ -147,7 +147,7 @@ def test_a_certificate_says_where_it_holds_and_how_surely():
         else:
             assert one.region == "every set of active units, wherever no σ is 0"
             assert one.draws == 2
-            # A factor to each draw, over 2⁶¹, and no fewer chances than comparisons.
+            # One factor per draw, over 2⁶¹, and at least as many chances as comparisons.
             assert (one.degree / 2**61) ** 2 < one.error_bound < 1e-20
 
 
@@ -177,7 +177,7 @@ def test_verdicts_go_to_another_process_and_back():
 
 
 def _columns_plus_half(at, place, drawn):
-    """One column of V gets its number in all features but the last."""
+    """Add to one column of V its number in all features but the last."""
     changed = CHANGES["columns_plus"].apply(at, place, drawn)
     blocks = list(changed.blocks)
     V = blocks[BLOCK].V.copy()
@@ -191,7 +191,7 @@ def _nothing(at, place, drawn):
 
 
 def test_changes_of_one_block_are_what_their_titles_say(rng, subtests):
-    """A verdict alone does not tell "any vector added to c" from another c."""
+    """A verdict alone does not distinguish "any vector added to c" from another change of c."""
     F, D, M, H, draw = 2, 4, 5, 3, rng.standard_normal
     blocks = tuple(
         Block(Gain(draw(D), draw(D)), draw((M, D)), draw(M), draw((D, M)), draw(D))

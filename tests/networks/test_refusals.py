@@ -1,4 +1,4 @@
-"""What residual networks, attention and convolutions refuse, in whole sentences."""
+"""Refusals of residual networks, attention and convolutions, in whole sentences."""
 
 import numpy as np
 import pytest

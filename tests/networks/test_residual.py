@@ -36,7 +36,7 @@ def plain_norm(norm, x):
 
 
 def plain_streams(network, X):
-    """The streams x_0 … x_L and the logits, block by block as papers have them."""
+    """The streams x_0 … x_L and the logits, block by block as papers write them."""
     at, norm = network.parts, network.normalizer
 
     def with_gain(gain, x):
@@ -69,7 +69,7 @@ def plain_loss(network, X, y):
 
 
 def network_of(norm, place, seed=1):
-    """A small network whose gains are not 1 and whose biases are not 0."""
+    """A small network with gains different from 1 and biases from 0."""
     rng = np.random.default_rng(seed)
     start = ResidualNetwork.random(norm, place, 3, 6, 5, 4, rng)
     return with_arrays(start, [a + 0.3 * rng.standard_normal(a.shape) for a in arrays(start)])
@@ -136,7 +136,7 @@ def test_the_stream_has_the_expected_size_on_average_over_starts(method, place):
             NORMALIZERS[method], place, 4, 16, 8, 3, np.random.default_rng(seed)
         )
         found = signals(start, X, y)
-        # Over the expectation that starts from this draw's own first stream.
+        # Relative to the prediction from this draw's own first stream.
         ratios.append((found.stream / found.expected_stream) ** 2)
     mean, error = np.mean(ratios, axis=0), np.std(ratios, axis=0) / 150**0.5
     assert (abs(mean - 1) < 4.5 * error + 1e-9).all()
@@ -154,7 +154,7 @@ def test_gradients_of_wide_pre_norm_networks_fall_as_the_stream_grows():
         found = signals(start, X, y)
         ratios.append((found.gradients / found.expected_gradients) ** 2)
     mean = np.mean(ratios, axis=0)
-    np.testing.assert_allclose(mean, 1, atol=0.15)  # of squares that fall by 9/2
+    np.testing.assert_allclose(mean, 1, atol=0.15)  # of squares that fall by a factor of 9/2
     for method, place in (("layer", "post"), ("batch", "pre"), ("standard", "pre")):
         network = network_of(NORMALIZERS[method], place)
         assert signals(network, X[:, :5], y % 4).expected_gradients is None
@@ -222,7 +222,7 @@ def test_an_unknown_place_is_refused():
 
 @every_place
 def test_norm_that_leaves_only_signs_lets_no_gradient_pass(place):
-    """A change of all weights of the blocks that turns no sign moves no logit."""
+    """A change of all weights of the blocks that flips no sign changes no logit."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((20, 6)), rng.integers(0, 3, 20)
     network = ResidualNetwork.random(NORMALIZERS["layer"], place, 5, 2, 6, 3, rng)

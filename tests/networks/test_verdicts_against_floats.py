@@ -1,4 +1,4 @@
-"""Verdicts of many sizes, norms and seeds against networks of floats that are written out."""
+"""Verdicts at many sizes, norms and seeds against networks of floats that are written out."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +13,7 @@ SEEN, ROUNDING = 1e-6, 1e-9
 
 
 def z(words: tuple[str, str], groups: int, eps: float, a: np.ndarray) -> np.ndarray:
-    """(a − μ)/σ over the cases or the features, by the two words."""
+    """(a − μ)/σ over the cases or the features, by the center and the scale."""
     parts = a.reshape(len(a), groups, -1)
 
     def mean(word: str, values: np.ndarray) -> np.ndarray:
@@ -42,7 +42,7 @@ def logits(norm, place: str, parts, X: np.ndarray) -> np.ndarray:
 
 
 def changed(key: str, place: str, parts, rng: np.random.Generator):
-    """One of the changes, written out; of block 2 where it is of one block."""
+    """One of the changes, written out; of block 2 if it changes one block."""
     E, e, blocks, (g, beta), U, u = parts
     D, M = blocks[1][3].shape
     (gain, W, b, V, c), delta = blocks[1], rng.uniform(0.2, 4)
@@ -112,7 +112,7 @@ def drawn(place: str, size: Sequence[int], rng: np.random.Generator):
 
 
 def moves(norm, place: str, size: Sequence[int], key: str, rng, tries: int) -> list[float]:
-    """By how much a change moves the outputs of networks, as a share of the largest output."""
+    """The change of outputs of networks by a change of weights, relative to the largest output."""
     found = []
     for _ in range(tries):
         parts, X = drawn(place, size, rng), rng.standard_normal((size[0], size[1]))
@@ -123,7 +123,7 @@ def moves(norm, place: str, size: Sequence[int], key: str, rng, tries: int) -> l
 
 
 def head_moves(norm, d: int, key: str, rng, tries: int) -> list[float]:
-    """The same of the logits of attention with a norm of q and k."""
+    """The same for the logits of attention with a norm of q and k."""
 
     def scores(W_q, W_k, g_q, g_k):
         q, k = (
@@ -158,18 +158,18 @@ def head_moves(norm, d: int, key: str, rng, tries: int) -> list[float]:
 
 WORDS = ("none", "batch", "layer")
 MORE = 300
-"""Networks that are tried until one of them moves."""
+"""Networks tried until one of them changes."""
 
 
 def a_norm(rng: np.random.Generator, words: tuple[str, ...] = WORDS) -> Normalizer:
-    """Any words, groups of two to four where a word is of the layer, and at times an ε."""
+    """Any center and scale, groups of two to four with a layer statistic, and sometimes an ε."""
     center, scale = (str(word) for word in rng.choice(words, 2))
     groups = int(rng.integers(1, 4)) if "layer" in (center, scale) else 1
     return Normalizer(center, scale, groups, eps=float(rng.choice([0, 0, 0, 0.1])))
 
 
 def residual(rng: np.random.Generator, most: int) -> tuple[object, ...]:
-    """What a residual network is asked for: norm, place, seed, size."""
+    """The arguments for a residual network: norm, position, seed, size."""
     norm = a_norm(rng)
     D = norm.groups * int(rng.integers(2, 4)) if norm.groups > 1 else int(rng.integers(2, 7))
     N, F, M, H, L = rng.integers((2, 1, 1, 1, 3), (most, 4, most, 4, most + 1))
@@ -178,7 +178,7 @@ def residual(rng: np.random.Generator, most: int) -> tuple[object, ...]:
 
 
 def contradictions(verdicts, moved) -> Iterator[tuple[str, str, float]]:
-    """Verdicts that floats contradict; `moved` is (key, tries) → how far outputs move."""
+    """Verdicts that floats contradict; `moved` is (key, tries) → the change of outputs."""
     for key, one in verdicts.items():
         if one.certified:
             largest = max(moved(key, 6))
@@ -186,13 +186,14 @@ def contradictions(verdicts, moved) -> Iterator[tuple[str, str, float]]:
                 yield key, one.symbol, max(largest, one.moved)
             continue
         largest = next((m for _ in range(MORE) if (m := moved(key, 1)[0]) > SEEN), 0.0)
-        # "?" claims nothing: where z is only a sign, a network that moves may be too rare to meet.
+        # "?" claims nothing: where z is only a sign, a network that changes may be too rare to
+        # find.
         if one.symbol != "?" and largest <= SEEN:
             yield key, one.symbol, largest
 
 
 def wrong_of_residual(rng: np.random.Generator, most: int = 4) -> list[object]:
-    """The contradictions of one draw of everything, with what was asked for."""
+    """The contradictions in one random draw of all arguments, with these arguments."""
     norm, place, seed, size = residual(rng, most)
     verdicts = residual_ignored(norm, place, seed, size)
 
@@ -203,7 +204,7 @@ def wrong_of_residual(rng: np.random.Generator, most: int = 4) -> list[object]:
 
 
 def wrong_of_attention(rng: np.random.Generator) -> list[object]:
-    """The same of a head of attention."""
+    """The same for an attention head."""
     norm, seed = a_norm(rng), int(rng.integers(1000))
     d = norm.groups * int(rng.integers(2, 5))
     verdicts = attention_ignored(norm, seed, d)

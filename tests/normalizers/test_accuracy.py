@@ -36,7 +36,7 @@ def fractions(*matrices):
 
 
 def root(square):
-    """The root of a fraction as a mantissa and an exponent of 2, since no float may hold it."""
+    """The root of a fraction as a mantissa and an exponent of 2, since it may overflow a float."""
     if not square:
         return 0.0, 0
     half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
@@ -45,7 +45,7 @@ def root(square):
 
 
 def exact(normalizer, W, X, reference=(W0, X0)):
-    """z, and log₂ σ, from fractions of the very floats."""
+    """z, and log₂ σ, from the floats as fractions."""
     C, v = normalizer.moments(*fractions(W, X), tuple(fractions(*reference)))
     v = np.broadcast_to(v, C.shape)
     z, log_sigma = np.empty(C.shape), np.empty(C.shape)
@@ -58,7 +58,7 @@ def exact(normalizer, W, X, reference=(W0, X0)):
 
 
 def unit(kind):
-    """Half an ulp of 1 in the type that is computed in."""
+    """Half an ulp of 1 in the type of the computation."""
     return float(np.finfo(np.result_type(kind, np.float32)).eps) / 2
 
 
@@ -86,7 +86,7 @@ def test_offset_of_the_weights_or_inputs_costs_no_digits(key, W, X):
 
 @pytest.mark.parametrize(("key", "W", "X"), OFFSETS.values(), ids=OFFSETS.keys())
 def test_derivative_at_an_offset_keeps_its_digits_too(key, W, X):
-    """Along w itself z does not move; along another direction it moves as it does without."""
+    """Along w itself z is constant; along another direction it changes as without the offset."""
     at = NORMALIZERS[key].linearize(W, X)
     W_centered = NORMALIZERS[key].centering.project_weights(fractions(W), NORMALIZERS[key].groups)
     near, far = W_centered.astype(float), np.roll(W, 1, axis=1).astype(float)
@@ -97,7 +97,7 @@ def test_derivative_at_an_offset_keeps_its_digits_too(key, W, X):
 
 @every_kind
 def test_mean_is_that_of_the_formula(normalizer):
-    """μ = A − C in fractions; of numbers around 0 and far from it."""
+    """μ = A − C in fractions; for numbers around 0 and far from it."""
     for offset in (0.0, 1e6):
         x, w = X + offset, W - offset
         C, _ = normalizer.moments(*fractions(w, x), tuple(fractions(W0, X0)))
@@ -149,7 +149,7 @@ def test_z_is_right_where_squares_overflow_or_underflow(normalizer, kind, size):
 @every_scaled_kind
 @every_size
 def test_derivative_is_right_there_as_well(normalizer, kind, size):
-    """z does not see a factor of all weights: dz is that of one, and ∂z/∂W as much smaller."""
+    """z ignores a factor of all weights: dz is unchanged, and ∂z/∂W smaller by that factor."""
     factor = float(2.0 ** round(np.log2(size)))
     w, x, w0, x0, dw = (np.round(4 * M).astype(kind) for M in (W, X, W0, X0, np.roll(W, 1)))
     w[0, :2] += 8
@@ -165,7 +165,7 @@ def test_derivative_is_right_there_as_well(normalizer, kind, size):
 @every_scaled_kind
 @every_size
 def test_moments_are_right_there_or_refused(normalizer, kind, size):
-    """v itself must have a place in its type; infinite where it is too large."""
+    """v itself must fit into its type; it is infinite if it is too large."""
     w, x, reference = (W * size).astype(kind), X.astype(kind), (W0 * size).astype(kind)
     given = (reference, X0.astype(kind))
     exact_v = normalizer.moments(*fractions(w, x), tuple(fractions(*given)))[1]
@@ -184,7 +184,7 @@ def test_moments_are_right_there_or_refused(normalizer, kind, size):
 
 
 def test_weights_of_very_different_sizes_each_have_their_z():
-    """A power of two for each statistic: rows from 1e-300 to 1e300 under batch and weight norm."""
+    """Powers of two for each statistic: rows from 1e-300 to 1e300 under batch and weight norm."""
     scales = np.array([1e-300, 1e-161, 1.0, 1e161, 1e300, 1e-10])[:, None]
     for key in ("batch", "weight", "centered_weight", "mean_only_batch_weight"):
         z = NORMALIZERS[key].normalize(W * scales, X).z
@@ -253,7 +253,7 @@ def test_reference_batch_of_equal_cases_is_refused_as_well():
 
 
 def refused(normalizer, w, x):
-    """Whether z is refused for a σ that is rounding."""
+    """Whether z is refused because σ is rounding."""
     try:
         normalizer.normalize(w, x)
     except ValueError as error:
@@ -269,9 +269,9 @@ def refused(normalizer, w, x):
     kind=st.sampled_from([np.float32, np.float64]),
 )
 def test_answer_is_right_to_its_stated_error_or_refused(key, logs, seed, kind):
-    """|Δz| ≤ 4 (D + 8) u S/σ (1 + |z|), S the largest Σ_d |x̃||w̃|; where refused, σ is rounding.
+    """|Δz| ≤ 4 (D + 8) u S/σ (1 + |z|), S the largest Σ_d |x̃||w̃|; if refused, σ is rounding.
 
-    W and X are spread around 1 by 10^−k, and then scaled.
+    W and X vary around 1 by 10^−k, and are then scaled.
     """
     normalizer, rng = KINDS[key], np.random.default_rng(seed)
     w, x = (

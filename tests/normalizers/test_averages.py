@@ -1,4 +1,4 @@
-"""What each method averages."""
+"""The entries that each method averages."""
 
 import tracemalloc
 
@@ -16,7 +16,7 @@ METHODS = {key: NORMALIZERS[key] for key in ("batch", "layer", "weight")}
 
 @pytest.mark.parametrize("key", METHODS)
 def test_what_is_lit_is_what_sigma_is_made_of(key, rng):
-    """Changing an entry of A or W moves σ at the place exactly where it is lit."""
+    """Changing an entry of A or W changes σ exactly if the entry is highlighted."""
     W, X, place = rng.standard_normal((4, 5)), rng.standard_normal((6, 5)), (2, 1)
     average = averages(METHODS, W, X, place)[key]
     scale = METHODS[key].scale
@@ -78,7 +78,7 @@ def test_worked_numbers_are_those_of_every_method_with_a_scale(key, rng):
 
 @pytest.mark.parametrize("key", METHODS)
 def test_nothing_is_divided_by_a_sigma_of_zero(key):
-    """Elsewhere there is a z all the same, where the library refuses the whole matrix."""
+    """Other entries still have a z, although the library refuses the whole matrix."""
     X, W = np.array([[1, 1], [1, 1], [2, 0]]), np.array([[0, 0], [1, 1], [0, 3]])
     place = {"batch": (0, 1), "layer": (0, 0), "weight": (0, 0)}[key]
     if key == "layer":
@@ -99,7 +99,7 @@ def test_example_is_read_from_the_word_that_it_is_written_to(rng):
 
 
 def test_new_scale_lights_what_it_averages(rng, monkeypatch):
-    """The sum over all cases and neurons, which no branch of ours knows."""
+    """The sum over all cases and neurons, for which the code has no branch."""
 
     class Everything(AveragingScale):
         key = "everything"

@@ -38,7 +38,7 @@ def summed(digits):
     return digits.X @ (np.random.default_rng(4).standard_normal((5, digits.D)) / 8).T
 
 
-# Which axes are averaged.
+# Averaged axes.
 
 AXES = {"batch": (0, 2, 3), "layer": (1, 2, 3), "instance": (2, 3)}
 SHAPES = {"batch": (4,), "layer": (6,), "instance": (6, 4), "group": (6, 2)}
@@ -151,7 +151,7 @@ def test_filters_answer_one_bright_pixel_as_they_are_called():
     np.testing.assert_array_equal(spots, 9 * image[0, 1:4, 1:4] - blur)
 
 
-# How noisy batch statistics are.
+# Noise of batch statistics.
 
 
 def test_batch_sizes_double_up_to_all_cases():
@@ -224,7 +224,7 @@ def test_batch_of_one_has_a_mean_no_sigma_and_a_reason(summed, rng):
 
 
 def test_batch_of_two_leaves_only_signs(rng):
-    """The sentence that the page shows: z = ±1 for every neuron, whatever the two cases."""
+    """The sentence on the page: z = ±1 for every neuron, for any two cases."""
     z = NORMALIZERS["batch"].normalize(rng.standard_normal((6, 3)), rng.lognormal(size=(2, 3))).z
     np.testing.assert_allclose(np.abs(z), 1, rtol=1e-12)
     np.testing.assert_allclose(z[0], -z[1], rtol=1e-12)
@@ -268,7 +268,7 @@ def test_batch_statistics_drift_less_the_larger_the_batch(words, digits, rng):
 
 @pytest.mark.parametrize("words", [("batch", "batch"), ("batch", "weight")], ids="-".join)
 def test_drift_is_what_frozen_statistics_give(words, digits):
-    """By hand, with the frozen normalizer itself; over the size of z, 1 under batch norm."""
+    """By hand, with the frozen normalizer itself; relative to the size of z, 1 under batch norm."""
     W, m = np.random.default_rng(0).standard_normal((6, digits.D)), 16
     current = GRID[words]
     frozen = replace(current, statistics="frozen")
@@ -311,7 +311,7 @@ def test_progress_is_told_and_a_stop_keeps_what_is_done(summed, digits, rng):
     assert calls == [(1, 12), (2, 12)] * 2
 
 
-# What is refused.
+# Refusals.
 
 
 @pytest.mark.parametrize(
@@ -409,7 +409,7 @@ SIZES = (1.0, 1e-300, 1e200, 1e300, 5e-324 * 2**40)
 
 @pytest.mark.parametrize("size", SIZES)
 def test_statistics_of_very_large_and_very_small_numbers_are_those_of_others_times_a_factor(size):
-    """Each channel has a size of its own; μ and σ times a power of two, z the same."""
+    """Each channel has its own size; μ and σ times a power of two, z the same."""
     factor = 2.0 ** round(math.log2(size))
     values = np.random.default_rng(0).integers(-9, 9, (6, 4)) / 8.0
     scaled = values * np.array([1.0, factor, 1.0, factor])
@@ -435,7 +435,7 @@ def test_noise_of_very_large_and_very_small_numbers_is_that_of_others_times_a_fa
 
 @pytest.mark.parametrize("pairs", [1, 3, 10, 50])
 def test_kurtosis_of_two_values_is_1_and_their_noise_is_a_number(pairs):
-    """(a − μ)⁴/σ⁴ = 1 in every case; a hair below 1, the root of κ − 1 would be none."""
+    """(a − μ)⁴/σ⁴ = 1 in every case; slightly below 1, the root of κ − 1 would be undefined."""
     A = np.tile(np.random.default_rng(0).standard_normal((2, 100)), (pairs, 1))
     noise = batch_noise(A, np.random.default_rng(0), sizes=[2], batches=2)
     assert (noise.kurtosis >= 1).all()
@@ -445,7 +445,7 @@ def test_kurtosis_of_two_values_is_1_and_their_noise_is_a_number(pairs):
 
 def test_offset_of_the_summed_inputs_changes_no_noise(summed):
     far = batch_noise(summed[:, :1] + 2.0**40, np.random.default_rng(0), sizes=[8], batches=20)
-    near = (summed[:, :1] + 2.0**40) - 2.0**40  # exactly what the sum has kept
+    near = (summed[:, :1] + 2.0**40) - 2.0**40  # exactly the digits that the sum has kept
     expected = batch_noise(near, np.random.default_rng(0), sizes=[8], batches=20)
     np.testing.assert_allclose(far.sigma, expected.sigma, rtol=1e-13)
     np.testing.assert_allclose(far.sigma_error, expected.sigma_error, rtol=1e-10)

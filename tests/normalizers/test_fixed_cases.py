@@ -1,4 +1,4 @@
-"""A normalizer over fixed cases is the normalizer, and refuses what it refuses."""
+"""A normalizer over fixed cases equals the normalizer, with the same refusals."""
 
 from dataclasses import replace
 
@@ -70,7 +70,7 @@ def test_weights_of_another_layer_are_refused(rng):
 
 
 class Counted(AveragingScale):
-    """A scale that notes the shapes of what σ is asked for."""
+    """A scale that records the shapes of its arguments."""
 
     def __init__(self, of):
         self.of, self.seen = of, []
@@ -84,7 +84,7 @@ class Counted(AveragingScale):
 
 
 def products(W, X, normalizer):
-    """How often the product of the sizes was formed, beyond its bound and C."""
+    """The number of times the product of the sizes is formed, besides its bound and C."""
     scale = Counted(normalizer.scaling)
     replace(normalizer.over(X, len(W)), scale=scale).linearize(W)
     return scale.seen.count((len(X), len(W))) - 1
@@ -94,7 +94,7 @@ def products(W, X, normalizer):
 def test_product_of_the_sizes_is_formed_only_near_rounding(key, rng):
     W, X = rng.normal(size=(4, 5)), rng.normal(size=(9, 5))
     assert products(W, X, NORMALIZERS[key]) == 0
-    # A feature that no neuron weighs, in thousands of millions of millions: ‖x‖ says nothing of a.
+    # A feature with zero weights and values of 1e16: ‖x‖ says nothing about a.
     W[:, 0], X[0, 0] = 0, 1e16
     assert products(W, X, NORMALIZERS[key]) == 1
 

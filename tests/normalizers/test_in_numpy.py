@@ -1,4 +1,4 @@
-"""The lines of NumPy that a normalizer is written in make the μ, σ and z of the library."""
+"""The lines of NumPy of a normalizer compute the μ, σ and z of the library."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ VARIANTS = [
 
 
 def written(method: Normalizer, W, X, reference):
-    """μ, σ and z by the lines, those that stand first at a reference."""
+    """μ, σ and z by the lines, after the prepared lines at a reference."""
     names = {"np": np, "W": reference[0], "X": reference[1]}
     exec("\n".join(prepared(method, len(W))), names)
     names |= {"W": W, "X": X, "A": X @ W.T}
@@ -46,7 +46,7 @@ def test_gradient_is_that_of_the_library(method, rng):
     exec("\n".join(prepared(method, 6)), names)
     names |= {"W": W, "X": X, "A": X @ W.T, "U": U}
     exec("\n".join((*in_numpy(method), *gradient_in_numpy(method))), names)
-    # G is the gradient in W̃: what the center takes away is no part of it.
+    # G is the gradient in W̃, without the part that the center removes.
     expected, _ = method.linearize(W, X, (W0, X0)).vjp(U)
     np.testing.assert_allclose(names["G"], expected, rtol=1e-9, atol=1e-11)
 

@@ -83,7 +83,7 @@ def test_linearizing_gives_the_same_z_as_normalizing(normalizer, rng):
 
 @every_kind
 def test_own_neuron_is_the_derivative_of_each_z_in_its_own_weights(normalizer, rng):
-    """Against finite differences that move one weight vector and read its own column."""
+    """Against finite differences that change one weight vector and use its own column."""
     (W, X), (dW, _), reference = draw(rng), draw(rng), draw(rng)
     expected = np.empty((N, H))
     for h in range(H):
@@ -172,7 +172,7 @@ def test_a_derivative_of_nothing_is_refused_in_a_sentence(rng):
 
 
 def test_an_own_scale_that_neurons_share_is_refused_eq_13_alone(rng, monkeypatch):
-    """It does not say what is a neuron's own; no page and no command shows that as a traceback."""
+    """It does not define the own-neuron part; no page and no command shows that as a traceback."""
 
     class Shared(AveragingScale):
         key, title, over = "shared", "neurons", "the neurons"

@@ -1,4 +1,4 @@
-"""A normalizer may be given by its name wherever one is taken."""
+"""A normalizer may be given by name everywhere."""
 
 import re
 

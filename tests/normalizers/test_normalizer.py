@@ -1,4 +1,4 @@
-"""Every normalizer against NumPy written out, the duality, and refusals word by word."""
+"""Every normalizer against NumPy written out, the duality, and the exact words of refusals."""
 
 import re
 from dataclasses import replace
@@ -28,7 +28,7 @@ def pairs(*, grouped=False, shared_by_cases=False):
 
 
 def with_groups(words):
-    """Each pair with one group, and with two where it takes them."""
+    """Each pair with one group, and with two if it takes groups."""
     return [
         pytest.param(pair, groups, id=f"{'-'.join(pair)} groups={groups}")
         for pair in words
@@ -212,7 +212,7 @@ def test_exchanging_weights_and_inputs_makes_a_normalizer_its_dual(words, data):
     swapped = GRID[words].dual
     C_dual, v_dual = swapped.moments(X, W)
     np.testing.assert_allclose(C, C_dual.T, atol=1e-12)
-    # The square of what C may be off by, where all of C is rounding.
+    # The square of the possible error of C, where all of C is rounding.
     np.testing.assert_allclose(
         np.broadcast_to(v, C.shape), np.broadcast_to(v_dual, C.T.shape).T, atol=1e-24
     )
@@ -238,7 +238,7 @@ def test_groups_of_neurons_and_frozen_statistics_have_no_dual(normalizer):
 
 
 def test_weight_scale_has_no_dual(rng):
-    """A negative control of the duality: ‖w‖ becomes ‖x‖, which no word divides by."""
+    """Negative control of the duality: ‖w‖ becomes ‖x‖, and no scale divides by that."""
     W, X = draw(rng, H=7)
     z = NORMALIZERS["weight"].normalize(W, X).z
     assert not np.allclose(z, NORMALIZERS["weight"].normalize(X, W).z.T, atol=0.1)
@@ -321,7 +321,7 @@ def test_standard_model_alone_leaves_the_summed_inputs_as_they_are(words, rng):
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("center", CENTERS.values(), ids=CENTERS.keys())
 def test_dimensions_that_a_center_takes_away_are_those_its_projection_lacks(center, groups):
-    """The rank of a projection is its trace; it is its own adjoint, and twice is once."""
+    """The rank of a projection is its trace; it is self-adjoint and idempotent."""
     if_grouped = groups if center.shared_by_neurons else 1
     neurons, features = np.eye(8), np.eye(5)
     mixing = center.project_neurons(neurons, if_grouped)
@@ -336,7 +336,7 @@ def test_dimensions_that_a_center_takes_away_are_those_its_projection_lacks(cent
 
 
 def test_constants_at_test_time_are_those_of_the_reference(subtests):
-    """Frozen statistics handed over as numbers, by NumPy from the reference batch."""
+    """Frozen statistics given as numbers, computed by NumPy from the reference batch."""
     for words in pairs(shared_by_cases=True):
         with subtests.test(words=words):
             rng = np.random.default_rng(20160721)

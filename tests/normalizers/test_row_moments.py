@@ -1,4 +1,4 @@
-"""Moments that are merged from blocks of rows, against NumPy on all rows at once."""
+"""Moments merged from blocks of rows, against NumPy on all rows at once."""
 
 import numpy as np
 import pytest

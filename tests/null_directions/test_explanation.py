@@ -1,4 +1,4 @@
-"""The null space of the Fisher information, its dimension, and what explains each direction."""
+"""The null space of the Fisher information, its dimension, and the reasons for each direction."""
 
 from dataclasses import replace
 
@@ -38,7 +38,7 @@ def credited(explanation):
     return {reason.key: reason.added for reason in explanation.reasons if reason.added}
 
 
-# The factor, which keeps what squaring hides.
+# The factor, which keeps what squaring loses.
 
 
 @every_family
@@ -71,7 +71,7 @@ def test_a_singular_value_of_1e_6_is_told_from_one_of_1e_12(dependence):
     null = null_space(fisher(model, X))
     assert null.dimension == (2 if dependence == 0 else 0)
     assert null.undecided == (2 if dependence == 1e-15 else 0)
-    if dependence == 1e-15:  # the features still differ, by what may be the rounding of either
+    if dependence == 1e-15:  # the features still differ, perhaps only by rounding
         assert null.notes == (
             "2 of the directions cannot be decided in float64: of 2 with an effect up to "
             f"{null.rounding:.2g}, which is rounding, exact arithmetic with these very weights and "
@@ -85,7 +85,7 @@ def test_a_singular_value_of_1e_6_is_told_from_one_of_1e_12(dependence):
 
 
 def test_batch_norm_is_decided_by_the_features_across_z():
-    """Neuron by neuron, E = (I − z zᵀ/N) X̃ with columns in units of those of X."""
+    """Neuron by neuron, E = (I − z zᵀ/N) X̃ with columns in the units of X."""
     model, X = model_and_cases(NORMALIZERS["batch"])
     z = model.normalizer.normalize(model.W, X).z
     across = np.eye(40) - z.T[:, :, None] * z.T[:, None, :] / 40
@@ -108,7 +108,7 @@ def test_what_float64_cannot_decide_is_neither_null_nor_not_null():
         f"{null.rounding:.2g}, up to which all is rounding, and {null.tolerance:.2g}, above which "
         "none is.",
     )
-    # A tolerance of one's own moves the upper end alone.
+    # A custom tolerance changes only the upper end.
     (last,) = null.singular_values[-1:]
     assert null_space(fisher(model, X), tolerance=0.9 * last).clear
     assert null_space(fisher(model, X), tolerance=1.1 * last).undecided == 1
@@ -118,7 +118,7 @@ def test_what_float64_cannot_decide_is_neither_null_nor_not_null():
 @every_family
 @pytest.mark.pairwise("weights_only", [True, False])
 def test_basis_is_that_of_the_jacobian(words, family, weights_only):
-    """An independent route: the singular values of the whole factor, column by column."""
+    """Independent method: the singular values of the whole factor, column by column."""
     model, X = model_and_cases(GRID[words], family)
     F = fisher(model, X)
     null = null_space(F, weights_only)
@@ -170,7 +170,7 @@ def test_formula_gives_the_known_dimensions_for_4_neurons_and_5_features(family)
 @every_normalizer
 @every_family
 def test_dimension_follows_the_formula(words, family):
-    # Groups mean something to a layer statistic alone.
+    # Only a layer statistic has groups.
     for H, D, G in (size for size in SIZES if size[2] == 1 or "layer" in words):
         for eps in (0.0, 0.2):
             normalizer = replace(GRID[words], groups=G, eps=eps)
@@ -196,7 +196,7 @@ def test_frozen_batch_statistics_explain_no_null_direction(words, family):
 @every_family
 @pytest.mark.parametrize("words", [w for w in GRID if w[0] == "batch"], ids="-".join)
 def test_a_frozen_mean_leaves_the_softmax_alone(words, family):
-    """The mean is a constant, so the growth of the weights shows behind every scale."""
+    """The mean is a constant, so the growth of the weights is visible for every scale."""
     normalizer = replace(GRID[words], statistics="frozen")
     for H, D in ((4, 5), (3, 7), (6, 4)):
         _, explanation = found(*model_and_cases(normalizer, family, H=H, D=D))
@@ -255,7 +255,7 @@ def test_tangent_is_a_null_direction_exactly_where_the_change_is_certified(words
             assert reason.angle < 1e-6
         else:
             assert reason.held == 0
-            # A softmax lets W all+ through the standard model; z changes all the same.
+            # The softmax of the standard model ignores this change, although z changes.
             softmax = transform.key == "weight_matrix_recentering" and words == ("none", "none")
             assert (angle > 1e-3) != (family == "categorical" and softmax)
 
@@ -286,7 +286,7 @@ def test_more_tangents_than_null_directions_are_not_all_null(words):
     for reason in more:
         assert reason.null < reason.span
         assert reason.sentence.startswith(f"it changes the model: {reason.null} of its")
-    # Reasons that are no change of weights have no tangents, and so no angles.
+    # Reasons other than changes of weights have no tangents, and so no angles.
     assert all(len(reason.angles) == 0 for reason in explanation.reasons if not reason.span)
 
 
@@ -300,7 +300,7 @@ def test_angles_of_changes_that_change_the_model_are_reported():
     )
 
 
-# What explains them.
+# Reasons.
 
 
 @pytest.mark.parametrize("scale", ["batch", "weight"])
@@ -311,7 +311,7 @@ def test_more_neurons_than_features_let_centered_vectors_grow_together(scale, H,
     assert explanation.unexplained == 0
     assert credited(explanation).get("vectors_together", 0) == G * (max(1, H // G - D) - 1)
     assert explanation.reason("vectors_together").held == G * max(1, H // G - D)
-    # The change itself, of finite size: rates c with Σ c_h w̃_h = 0 leave z alone.
+    # The change itself, of finite size: rates c with Σ c_h w̃_h = 0 leave z unchanged.
     K = H // G
     W = model.W[:K] - model.W[:K].mean(axis=0)
     rates = np.linalg.svd(W.T)[2][-1]
@@ -330,7 +330,7 @@ def test_fewer_cases_than_features_are_the_data(name):
     held = explanation.reason("data").held
     assert held == (H - 1 if name == "layer" else H) * missing
     assert explanation.unexplained == 0
-    # Of all cases' rates one is common to all: the re-scaling of the matrix.
+    # Of the rates of all cases, one is common to all: the re-scaling of the matrix.
     assert credited(explanation).get("case_factors", 0) == (N - 1 if name == "layer" else 0)
     assert explanation.reason("data").sentence == (
         f"The 6 cases span {5 if name == 'batch' else 6} of 10 dimensions (constant features: 0): "
@@ -471,7 +471,7 @@ def test_nearly_saturated_softmax_keeps_its_symmetries_apart():
 
 
 def test_a_direction_without_a_reason_is_left_unexplained(rng):
-    """Negative control: a direction that is no null direction at all."""
+    """Negative control: a direction that is not null."""
     model, X = model_and_cases(NORMALIZERS["layer"])
     null = null_space(fisher(model, X))
     other = without(rng.standard_normal((len(null.coordinates), 1)), null.coordinates)

@@ -1,4 +1,4 @@
-"""The null space where there is little: one or two neurons, fewer cases than features."""
+"""Null spaces in small models: one or two neurons, fewer cases than features."""
 
 from itertools import product
 
@@ -26,7 +26,7 @@ every_family = pytest.mark.pairwise("family", FAMILIES)
 
 
 def has_z(words, N, H, D):
-    """Whether z is defined at a size: what a word averages over must be more than one."""
+    """Whether z is defined at a size: a statistic must average over more than one number."""
     lengths = {"batch": N, "layer": H, "weight": D, "none": 2}
     center, scale = words
     return lengths[center] > 1 and (scale == "weight" or lengths[scale] > 1)
@@ -37,7 +37,7 @@ FEW_CASES = [(1, 4, 5), (2, 4, 5), (3, 4, 8), (5, 2, 9), (3, 1, 6)]
 
 
 def every_method_at(sizes, *, defined=True):
-    """The methods with the sizes at which they have a z, or with those at which they have none."""
+    """The methods with the sizes at which z is defined, or with those at which it is not."""
     cases = [(words, *size) for words in GRID for size in sizes if has_z(words, *size) == defined]
     ids = ["-".join(map(str, (*words, *size))) for words, *size in cases]
     return pytest.mark.pairwise(("words", "N", "H", "D"), cases, ids=ids)
@@ -69,7 +69,7 @@ def test_fewer_cases_than_features_leave_no_null_direction_unexplained(
     model, X = model_and_cases(GRID[words], family, N, H, D)
     null = null_space(fisher(model, X), weights_only)
     assert null.singular_values.min() >= 0
-    # The outputs of N cases can't tell more apart than there are of them.
+    # N cases can distinguish at most as many directions as they have outputs.
     rank = len(null.singular_values) - null.dimension
     assert rank <= N * (H - FAMILIES[family].coupled)
     assert null.clear
@@ -98,7 +98,7 @@ def test_tangents_within_groups_are_null_exactly_where_the_change_is_certified(w
 @pytest.mark.parametrize("family", ["bernoulli", "poisson", "categorical"])
 @pytest.mark.parametrize("name", ["weight", "none"])
 def test_saturated_outputs_are_said_of_the_fisher_its_spectrum_and_its_null_space(family, name):
-    """p → 0 or 1 (a rate → 0): F is nearly zero, which every result must say."""
+    """p → 0 or 1 (a rate → 0): F is nearly zero, and every result must say so."""
     model, X = model_and_cases(GRID["none", name], family, 30, 4, 5)
     certain = 40.0 * (np.arange(4) == 0) if family == "categorical" else np.full(4, -40.0)
     far = NormalizedGLM(model.normalizer, family, model.W / 9, certain, model.g)
@@ -113,7 +113,7 @@ def test_saturated_outputs_are_said_of_the_fisher_its_spectrum_and_its_null_spac
 
 
 def test_directions_beyond_float64_are_refused_with_the_size_that_makes_them_so(rng):
-    """Outputs change by some 1e-310 of a unit of a weight: a unit of them takes 1e310 weights."""
+    """Outputs change by some 1e-310 per unit of a weight: a unit of them takes 1e310 weights."""
     W, X = rng.standard_normal((2, 3)), rng.standard_normal((5, 3))
     model = NormalizedGLM(GRID["weight", "none"], "gaussian", W)
     with pytest.raises(ValueError, match=r"below 1\.8e308; the outputs change by \S+e-3\d\d "):

@@ -1,8 +1,8 @@
-"""The dimension of the null space against exact arithmetic, whatever the sizes of W and X.
+"""The dimension of the null space against exact arithmetic, for any sizes of W and X.
 
-z ignores dW where dC·σ = C dσ, which is 2v dC = C dv: rational in W and X. So for floats, which are
-fractions, the rank is exact: taken modulo a prime of 127 bits, which divides no minor of them but
-with a probability of 1e-36.
+z ignores dW where dC·σ = C dσ, which is 2v dC = C dv: rational in W and X. Floats are fractions, so
+the rank is exact: it is computed modulo a prime of 127 bits, which divides one of the minors with
+probability 1e-36.
 """
 
 from dataclasses import replace
@@ -71,7 +71,7 @@ def exact_dimension(normalizer, W, X):
 
 
 def drawn(seed=0):
-    """Weights and cases that are exact in few bits, so that offsets and factors round nothing."""
+    """Weights and cases with few bits, so that offsets and factors cause no rounding."""
     rng = np.random.default_rng(seed)
     return (rng.integers(-64, 65, shape) / 32 for shape in ((H, D), (N, D)))
 
@@ -100,7 +100,7 @@ def expected(normalizer, change):
 
 @pytest.mark.pairwise(
     ("words", "change"),
-    # With all of them at once, z under a layer word varies by 1e-15: float64 shows no such thing.
+    # With all of them at once, z under a layer statistic varies by 1e-15: float64 cannot show it.
     [(words, key) for words in GRID for key in CHANGES if key != "all" or "layer" not in words],
     ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )
@@ -138,7 +138,7 @@ STATISTICS = [
 @pytest.mark.pairwise("change", EXTREMES)
 @pytest.mark.pairwise(("words", "kind"), STATISTICS, ids=str)
 def test_what_is_counted_is_null_and_what_is_not_decided_is_said(words, kind, change):
-    """At any sizes: no more null directions than exact arithmetic has, and no fewer unsaid."""
+    """At any sizes: no more null directions than in exact arithmetic, and none undecided hidden."""
     W, X = EXTREMES[change](*drawn())
     normalizer = replace(GRID[words], statistics=kind)
     reference = (W, X) if kind == "frozen" else None
@@ -165,7 +165,7 @@ def test_what_is_counted_is_null_and_what_is_not_decided_is_said(words, kind, ch
     ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )
 def test_with_frozen_statistics_sizes_decide_nothing(words, change):
-    """Nor does an offset, to which the mean is frozen: the dimension is that of the draw."""
+    """Nor does an offset, to which the mean is frozen: the dimension is the same."""
     normalizer = replace(GRID[words], statistics="frozen")
 
     def counted_at(W, X):
@@ -179,7 +179,7 @@ def test_with_frozen_statistics_sizes_decide_nothing(words, change):
 @pytest.mark.pairwise("words", [w for w in GRID if w[1] in ("batch", "layer")], ids="-".join)
 @pytest.mark.pairwise("eps", [1e-5, 1e-12, 1e-30])
 def test_no_epsilon_is_too_small(words, eps):
-    """With any ε > 0 a re-scaling changes z, by a share ε/σ² of itself."""
+    """With any ε > 0 a re-scaling changes z, by a fraction ε/σ² of its size."""
     normalizer = replace(GRID[words], eps=eps)
     W, X = drawn()
     model = NormalizedGLM(normalizer, "gaussian", W)
@@ -197,7 +197,7 @@ def test_no_epsilon_is_too_small(words, eps):
 @pytest.mark.pairwise("family", ["gaussian", "categorical"])
 @pytest.mark.pairwise("weights_only", [True, False])
 def test_an_epsilon_below_rounding_is_not_taken_for_none(words, family, weights_only):
-    """What ε alone shows, by ε/σ² of it, is not null: float64 does not decide it, and says so."""
+    """Changes of order ε/σ² are not null: float64 does not decide them, and says so."""
     W, X = drawn()
     at = {
         eps: null_space(
@@ -212,7 +212,7 @@ def test_an_epsilon_below_rounding_is_not_taken_for_none(words, family, weights_
 
 
 def test_words_that_residues_cannot_follow_are_left_to_float64(rng, monkeypatch):
-    """The constant pixel would be counted; a root of the mean fourth power is no polynomial."""
+    """Else the constant pixel would be counted; a root of a mean fourth power is no polynomial."""
 
     class Fourth(Scale):
         key, title, over, shared_by_cases = "fourth", "cases", "the cases", True
@@ -239,7 +239,7 @@ def test_words_that_residues_cannot_follow_are_left_to_float64(rng, monkeypatch)
 
 
 def test_constants_of_the_data_are_told_from_features_that_hardly_vary():
-    """1e5 + 1e-11 x is a feature in three values of float64: whether it varies is not decided."""
+    """1e5 + 1e-11 x has three values in float64: whether it varies is not decided."""
     W, X = drawn()
     model = NormalizedGLM(GRID["batch", "none"], "gaussian", W)
     constant, hardly = np.c_[X[:, :2], np.full(N, 1e5)], np.c_[X[:, :2], 1e5 + 1e-11 * X[:, 2]]
@@ -258,7 +258,7 @@ def test_constants_of_the_data_are_told_from_features_that_hardly_vary():
 
 
 def test_the_oracle_counts_what_is_known():
-    """Table of section 6, H = D = 3; and it sees a dependence that floats do not have."""
+    """The table of section 6, H = D = 3; and it finds a dependence that floats do not have."""
     W, X = drawn()
     for words, dimension in ((("layer", "layer"), 4), (("batch", "batch"), 3), (("none",) * 2, 0)):
         assert exact_dimension(GRID[words], W, X) == dimension
@@ -268,7 +268,7 @@ def test_the_oracle_counts_what_is_known():
     assert exact_dimension(GRID["none", "none"], W, X) == 0
 
 
-# Where the sizes of the weights, cases and outputs once decided.
+# Cases where the sizes of weights, cases and outputs once changed the result.
 
 
 def counted(model, X):
@@ -322,7 +322,7 @@ def test_raw_features_of_breast_cancer_span_all_dimensions(name, rng):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_cases_that_hardly_count_are_seen(family, rng):
-    """Frozen (layer, batch): means from 1e-9 to 1e9 for a Poisson, of one rank all the same."""
+    """Frozen (layer, batch): means from 1e-9 to 1e9 for a Poisson, but the same rank."""
     W, X = rng.standard_normal((4, 5)), rng.standard_normal((40, 5))
     normalizer = Normalizer("layer", "batch", statistics="frozen")
     model = NormalizedGLM(normalizer, family, W, [20, -20, 0, 0], [3, 0.3, 1, 1], reference=(W, X))
@@ -331,7 +331,7 @@ def test_cases_that_hardly_count_are_seen(family, rng):
 
 @pytest.mark.parametrize("family", ["bernoulli", "poisson", "categorical"])
 def test_outputs_that_are_nearly_certain_are_seen(family, rng):
-    """A'' from 1e-130 to 1: small, and not 0."""
+    """A'' from 1e-130 to 1: small, but not 0."""
     W, X = rng.standard_normal((4, 5)), rng.standard_normal((40, 5))
     model = NormalizedGLM(NORMALIZERS["batch"], family, W, [-300.0, -60.0, 0.0, 0.0])
     null = null_space(fisher(model, X))
@@ -339,14 +339,14 @@ def test_outputs_that_are_nearly_certain_are_seen(family, rng):
 
 
 def test_shifts_of_large_weights_are_found(rng):
-    """W + γ rounds γ away, so a shift's tangent must not be a difference of the two."""
+    """W + γ loses γ in rounding, so a shift's tangent must not be a difference of the two."""
     W, X = 1e17 * rng.standard_normal((4, 5)), rng.standard_normal((40, 5))
     model = NormalizedGLM(NORMALIZERS["layer"], "gaussian", W)
     assert counted(model, X) == ("6 null", 6, {RESCALED, RECENTERED})
 
 
 def test_rounding_errors_of_z_make_more_directions_undecided(rng):
-    """At an offset of 1e6 along which the weights cancel, z has lost six digits."""
+    """At an offset of 1e6 that the weights cancel, z has lost six digits."""
     W, X = rng.integers(-9, 10, (4, 5)).astype(float), rng.standard_normal((40, 5))
     W[:, 0] -= W.sum(axis=1)
     model = NormalizedGLM(NORMALIZERS["rms"], "gaussian", W)
@@ -357,14 +357,14 @@ def test_rounding_errors_of_z_make_more_directions_undecided(rng):
 
 @pytest.mark.parametrize("eps", [1e-5, 1e-12])
 def test_a_softmax_explains_what_epsilon_leaves(eps, rng):
-    """The null directions of a softmax turn toward re-scalings as ε falls, and stay null."""
+    """The null directions of a softmax rotate toward re-scalings as ε falls, and stay null."""
     W, X = rng.standard_normal((4, 9)), rng.standard_normal((40, 9))
     model = NormalizedGLM(replace(NORMALIZERS["batch"], eps=eps), "categorical", W)
     assert counted(model, X) == ("9 null", 9, {"softmax"})
 
 
 def test_gains_are_traded_for_biases_where_z_is_constant():
-    """N = 2 and pairs: z = ±1, and of one sign in both cases at as many pairs as it happens."""
+    """N = 2 and pairs: z = ±1, and by chance of the same sign in both cases for some pairs."""
     normalizer = Normalizer("layer", "layer", groups=2)
     W = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [0.0, 1.0]])
     for X, pairs in (([[2.0, 1.0], [3.0, 1.0]], 2), ([[2.0, 1.0], [3.0, 4.0]], 1)):
@@ -383,7 +383,7 @@ def test_gains_are_traded_for_biases_where_z_is_constant():
 @pytest.mark.parametrize("family", ["gaussian", "categorical"])
 @pytest.mark.parametrize("scale", ["batch", "weight"])
 def test_equation_13_lets_each_centered_vector_grow(scale, family, rng):
-    """Its own part of a layer center is no projection: dw_h = w̃_h alone leaves its z_h alone."""
+    """A layer center's own-neuron part is no projection: dw_h = w̃_h alone keeps z_h."""
     W, X = rng.standard_normal((4, 5)), rng.standard_normal((30, 5))
     model = NormalizedGLM(Normalizer("layer", scale), family, W)
     null = null_space(fisher(model, X, coupling="paper"))
@@ -394,14 +394,14 @@ def test_equation_13_lets_each_centered_vector_grow(scale, family, rng):
     assert "in Eq. 13 each output depends on its own neuron only" in reason.sentence
 
 
-# The equilibrated change of the outputs.
+# The equilibrated derivative of the outputs.
 
 
 @every_normalizer
 @pytest.mark.pairwise("family", ["gaussian", "categorical"])
 @pytest.mark.pairwise("weights_only", [True, False])
 def test_coordinates_are_those_of_changes_of_the_parameters(words, family, weights_only, rng):
-    """There and back, and E e = 0 where J v = 0; no column of E is longer than 1."""
+    """Both directions of conversion, and E e = 0 where J v = 0; no column of E is longer than 1."""
     gain = None if words == ("none", "none") else rng.uniform(0.5, 1.5, 4)
     model = NormalizedGLM(GRID[words], family, rng.standard_normal((4, 5)), None, gain)
     X = rng.standard_normal((30, 5)) * [1e3, 1, 1e-3, 1, 1]
@@ -411,7 +411,7 @@ def test_coordinates_are_those_of_changes_of_the_parameters(words, family, weigh
     np.testing.assert_allclose(E.pack(E.unpack(e)), e, atol=1e-14 * np.abs(e).max())
     v = E.theta(E.unpack(e))
     assert (np.linalg.norm(E.effects(np.eye(len(e))[:, E.places]), axis=0) < 2).all()
-    # E is J in other units of its rows and columns: where the rows have one, they are parallel.
+    # E is J in other units of its rows and columns: if the rows share one unit, they are parallel.
     if family == "gaussian" and words[1] == "none":
         J = F.factor_times(v).reshape(30, 4, 3)
         rows = E.effects(e).reshape(30, 4, 3)

@@ -1,4 +1,4 @@
-"""Walks in weight space, and one null direction of each reason, against the models themselves."""
+"""Walks in weight space, and one null direction for each reason, against the models themselves."""
 
 from math import log
 
@@ -14,7 +14,7 @@ STEPS = [-0.75, -0.25, 0.0, 0.5, 3.0]
 
 
 def found(method, family, rng, *, H=4, D=5, N=40):
-    """A model, its data, and a direction of each reason of its null directions."""
+    """A model, its data, and one direction for each reason of its null directions."""
     X = rng.standard_normal((N, D))
     model = NormalizedGLM.random(NORMALIZERS[method], family, H, D, rng)
     reasons = explain(model, X, null_space(fisher(model, X)))
@@ -72,7 +72,7 @@ def test_bases_of_all_reasons_span_the_null_space(rng):
 
 
 def test_along_what_the_softmax_hides_under_a_scale_the_kl_grows_as_the_fourth_power(rng):
-    """The straight line leaves the curve of equal outputs by r², and the KL is the square."""
+    """The line deviates from the curve of equal outputs by r², and the KL is the square."""
     model, X, _, all_of_them = found("batch", "categorical", rng, D=9)
     (hidden,) = [one for one in all_of_them if one.reason == "softmax"]
     assert not hidden.follows

@@ -1,4 +1,4 @@
-"""Pages without a browser: what they show, found by key."""
+"""Pages without a browser: their content, found by key."""
 
 import json
 import re
@@ -27,12 +27,12 @@ APP = Path(__file__).parents[2] / "app.py"
 
 @dataclass(frozen=True)
 class Shown:
-    """A page and what is on it; `app` has the widgets by key."""
+    """A page and its content; `app` has the widgets by key."""
 
     app: AppTest
 
     def open(self, page: str, **query: str) -> None:
-        """Follow a link, or the navigation where there is no query."""
+        """Follow a link, or the navigation if there is no query."""
         self.app.query_params.clear()
         for name, value in query.items():
             self.app.query_params[name] = value
@@ -49,7 +49,7 @@ class Shown:
 
     @property
     def words(self) -> str:
-        """All text outside of figures and tables."""
+        """All text outside figures and tables."""
         kinds = (self.app.title, self.app.markdown, self.app.caption, self.app.latex, self.app.info)
         return "\n".join(e.value for kind in kinds for e in kind)
 
@@ -62,12 +62,12 @@ class Shown:
         return found.proto
 
     def table(self, key: str = "table") -> dict[str, Any]:
-        """The data of a verdict table, as the browser gets it."""
+        """The data of a verdict table, as sent to the browser."""
         content: dict[str, Any] = json.loads(self._element("bidi_component", key).json)
         return content
 
     def signs(self, key: str = "table") -> dict[str, str]:
-        """The signs of each row in one word, {"batch norm": "✓✗✓✓✓✗"}."""
+        """The symbols of each row in one word, {"batch norm": "✓✗✓✓✓✗"}."""
         table = self.table(key)
         return {
             row["label"]: "".join(
@@ -78,7 +78,7 @@ class Shown:
 
     @property
     def pressed(self) -> list[str]:
-        """The cells that are marked."""
+        """The selected cells."""
         rows = self.table()["rows"]
         return [cell["cell"] for row in rows for cell in row["cells"] if cell["selected"]]
 
@@ -90,12 +90,12 @@ class Shown:
         return [key.rpartition("figure_")[2] for key in keys]
 
     def sent(self, name: str) -> dict[str, Any]:
-        """What the browser gets with the figure of a view."""
+        """The data sent to the browser with the figure of a view."""
         content: dict[str, Any] = json.loads(self._element("bidi_component", f"figure_{name}").json)
         return content
 
     def figure(self, name: str) -> dict[str, Any]:
-        """The figure of a view, at the frame that it opens with."""
+        """The figure of a view, at its first frame."""
         sent = self.sent(name)
         figure: dict[str, Any] = json.loads(sent["figure"])
         if figure.get("frames"):
@@ -106,19 +106,19 @@ class Shown:
         return figure
 
     def alt(self, name: str) -> str:
-        """What a figure says to those who do not see it."""
+        """A figure's description for screen readers."""
         place = f'id="alt_figure_{name}"'
         (found,) = [e.proto.body for e in self.app.get("html") if place in e.proto.body]
         return unescape(re.sub("<[^>]*>", "", found))
 
     def captions(self, name: str) -> str:
-        """The words that stand in a figure."""
+        """The text in a figure."""
         notes = self.figure(name)["layout"]["annotations"]
         return "\n".join(note["text"] for note in notes).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def over(original: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    """The original with a patch over it, as a player lays a frame over a figure."""
+    """The original with a patch applied, like a player that applies a frame to a figure."""
     return original | {
         key: over(original.get(key) or {}, value)
         if isinstance(value, dict) and "bdata" not in value
@@ -129,7 +129,7 @@ def over(original: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="session", autouse=True)
 def packages_read_once() -> Iterator[None]:
-    """Each new session would read what every installed package says of itself."""
+    """Otherwise each new session would read the metadata of every installed package."""
     with pytest.MonkeyPatch.context() as patch:
         scan = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", scan)
@@ -138,7 +138,7 @@ def packages_read_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def kept() -> Cache[Any, Found]:
-    """What was computed by all tests of this process that do not begin with nothing."""
+    """Results computed by all tests of this process that do not start with an empty cache."""
     return Cache(bytes=256e6)
 
 
@@ -149,20 +149,20 @@ def pool() -> AtOnce:
 
 @pytest.fixture
 def server(kept: Cache[Any, Found], pool: Any) -> Server:
-    """The server that sessions of a test have in place of that of the process."""
+    """The server that sessions of a test use instead of the process's own."""
     return Server(pool, kept, longest=-1.0)
 
 
 @pytest.fixture
 def nothing_kept(server: Server) -> Cache[Any, Found]:
-    """All sessions of a process share what was computed: this test begins with nothing."""
+    """All sessions of a process share results: this test starts with an empty cache."""
     server.kept = Cache(bytes=1e9)
     return server.kept
 
 
 @pytest.fixture
 def keep_audit(nothing_kept: Cache[Any, Found]) -> Callable[..., tuple[Audited, ...]]:
-    """Keeps an audit whose findings are as expected: computing one takes long."""
+    """Caches an audit with the expected findings: computing one takes long."""
 
     def keep() -> tuple[Audited, ...]:
         found = {HOLDS: (True, True), HOLDS_IF: (False, True), FAILS: (False, True)}

@@ -108,6 +108,27 @@ def own_tab(shown):
     return shown("your_network", tab="own", rate="0.1")
 
 
+def test_config_of_an_upload_says_its_family(own_tab):
+    """BERT's blocks are not written as Llama's, so that names alone tell no norm of it."""
+    rng, up = np.random.default_rng(0), "model.layers.0.mlp.up_proj.weight"
+    shapes = {"input_layernorm": 8, "post_attention_layernorm": 8} | dict.fromkeys(
+        ("self_attn.q_proj", "self_attn.k_proj", "mlp.gate_proj", "mlp.up_proj"), (8, 8)
+    )
+    net = {
+        f"model.layers.{i}.{name}.weight": rng.random(shape)
+        for i in range(2)
+        for name, shape in shapes.items()
+    } | {"model.norm.weight": rng.random(8)}
+    for family, told in (
+        ("llama", "RMS norm before W: guessed"),
+        ("bert", "norm of this layer is"),
+    ):
+        said = json.dumps({"model_type": family, "rms_norm_eps": 3e-4}).encode()
+        given(own_tab, ("net.npz", npz(**net)), ("config.json", said))
+        own_tab.app.selectbox(key="own_layer").set_value(up).run()
+        assert told in own_tab.words
+
+
 def test_layer_of_a_visitor_takes_the_place_of_the_one_that_ships(own_tab, shown):
     given(own_tab, ("net.npz", NET))
     (table,) = shown("your_network", tab="neurons").app.dataframe

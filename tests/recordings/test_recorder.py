@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -664,3 +665,34 @@ def test_bad_lists_of_checkpoints_are_named(tmp_path, subtests):
     ]:
         with subtests.test(sentence), says(sentence):
             record_checkpoints(files, tmp_path / "run", {"w": "batch"}, 0.1, steps=steps)
+
+
+@pytest.mark.parametrize("neurons", [0, -1])
+@pytest.mark.parametrize("norm", ["batch", "layer", "rms", "weight"])
+def test_recorder_holds_at_most_three_copies_of_what_it_records(norm, neurons, tmp_path):
+    W = np.random.default_rng(0).standard_normal((512, 1024)).astype(np.float32)
+    recorder = Recorder(tmp_path / "run", {"w": norm}, neurons=neurons)
+    tracemalloc.start()
+    for _ in range(3):
+        recorder.step({"w": W}, 0.1, gradients={"w": W})
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    recorder.close()
+    assert most <= 3 * W.nbytes
+
+
+def test_threads_record_the_same_numbers(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    steps = [{name: rng.standard_normal((9, 40)) for name in "abcdef"} for _ in range(4)]
+    norms = dict(
+        zip("abcdef", ("batch", "layer", "rms", "weight", "standard", "group"), strict=True)
+    )
+    norms["f"] = Normalizer("layer", "layer", groups=3)
+    files = []
+    for name, few in (("one", 10**9), ("several", 0)):
+        monkeypatch.setattr("normgeo.recordings.recorder.FEW", few)
+        with Recorder(tmp_path / name, norms) as recorder:
+            for weights in steps:
+                recorder.step(weights, 0.1, gradients=weights)
+        files.append((tmp_path / name).read_bytes())
+    assert files[0] == files[1]

@@ -1,4 +1,4 @@
-"""Layers that the tests of sequences share."""
+"""Layers for the tests of sequences."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Cells against the book's equations written out, and their gradients against differences."""
+"""Cells against the published equations written out, and their gradients against differences."""
 
 import math
 from dataclasses import replace
@@ -22,8 +22,8 @@ every_cell = pytest.mark.pairwise("cell", CELLS)
 EPS = 1e-3
 
 
-# The equations, one sequence, one step and one gate after the other; a batch where batch norm
-# needs it. No line of the library is in them.
+# The equations for one sequence, one step and one gate at a time; for a batch if batch norm needs
+# it. They use no code of the library.
 
 
 def sigma(s):
@@ -191,7 +191,7 @@ def test_nothing_depends_on_how_many_steps_are_taken_ahead(
     np.testing.assert_allclose(found[1], found[2], rtol=1e-11, atol=1e-13)
 
 
-# The cell of Eq. 4 is the recurrence of the library.
+# The cell of Eq. 4 equals the recurrence of the library.
 
 
 @pytest.mark.parametrize("method", ["standard", "layer", "rms", "weight", "group"])
@@ -208,7 +208,7 @@ def test_tanh_cell_is_the_recurrence(method, layer_of, sequences, start):
 
 
 def test_layer_norm_of_one_feature_leaves_its_sign(rng):
-    """So at ε = 0 an LSTM that reads pixel by pixel sees each as on, or as off."""
+    """So at ε = 0 an LSTM that reads pixel by pixel sees each as on or off."""
     normalizer = NORMALIZERS["layer"]
     layer = CellLayer.random("lstm", normalizer, H, 1, rng)
     first = tuple(rng.standard_normal((2, S, H)))
@@ -246,7 +246,7 @@ def test_jacobian_norm_is_that_of_differences(cell, method, layer_of, sequences,
 
 @every_cell
 def test_jacobian_of_batch_norm_holds_what_a_batch_shares(cell, layer_of, sequences, start):
-    """So that of one sequence is the same whichever others run beside it."""
+    """So that of one sequence does not depend on the others in the batch."""
     layer = layer_of(cell, NORMALIZERS["batch"])
     first = start(layer)
     run = run_cell(layer, sequences, first)
@@ -303,7 +303,7 @@ def test_state_of_zero_has_no_spread(rng):
 
 
 def test_sigma_of_rounding_alone_is_refused(rng):
-    """Rows of W that are all alike leave a spread that is nothing but rounding."""
+    """Equal rows of W leave a spread that is only rounding."""
     W = np.tile(rng.standard_normal(H + F), (H, 1))
     layer = CellLayer("tanh", NORMALIZERS["layer"], [(W, np.zeros(H), None)])
     with pytest.raises(ValueError, match=r"^Step 1 has no state: σ must not vanish"):
@@ -324,7 +324,7 @@ def test_sums_beyond_floats_are_refused(layer_of, sequences, rng):
 
 
 def test_memory_without_spread_is_refused(rng):
-    """Alike in all neurons, c has no spread though each product has one."""
+    """c is equal in all neurons and has no spread, though each product has one."""
     layer = CellLayer.random("lstm", NORMALIZERS["rms"], 3, 2, rng)
     layer = CellLayer("lstm", layer.normalizer, [(W, 0 * b, 0 * g) for W, b, g in layer.units])
     with pytest.raises(ValueError, match=r"^Step 1 has no state: a sum exceeds the largest"):

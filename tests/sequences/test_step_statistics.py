@@ -101,7 +101,7 @@ def test_steps_that_training_never_saw(cell, layer_of, sequences):
     run = run_cell(layer, longer, statistics=known, beyond="last")
     before = run_cell(layer, sequences, statistics=known)
     np.testing.assert_allclose(run.hidden[: T + 1], before.hidden, rtol=1e-12, atol=1e-14)
-    # The last step of the longer run, alone, with the statistics of step T.
+    # Only the last step of the longer run, with the statistics of step T.
     last = StepStatistics(
         tuple(type(held)(*(each[-1:] for each in held)) for held in known.products), np.ones(1)
     )

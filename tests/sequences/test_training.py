@@ -1,4 +1,4 @@
-"""Models that read sequences: their data, their gradients, and runs that come out the same."""
+"""Models that read sequences: their data, their gradients, and reproducible runs."""
 
 import re
 from dataclasses import replace
@@ -144,7 +144,7 @@ def test_a_run_that_paused_is_one_that_did_not(optimizer, method, letters):
     how = {"batch_size": 50, "optimizer": optimizer, "rate": 0.01, "seed": 1}
     whole = train_sequences(model_of(letters, method), letters, steps=20, tests=4, **how)
     first = train_sequences(model_of(letters, method), letters, steps=10, tests=2, **how)
-    for _ in range(2):  # and to go on changes nothing in where it went on from
+    for _ in range(2):  # continuing a run does not change the run it continues
         later = train_sequences(first, letters, steps=10, tests=2)
         np.testing.assert_array_equal(later.model.pack(), whole.model.pack())
         np.testing.assert_array_equal(later.train_loss, whole.train_loss)

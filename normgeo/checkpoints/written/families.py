@@ -24,13 +24,15 @@ class Family:
 
     Attributes:
         written: the networks of its conventions. one_plus: whether the gain is 1 and what the file
-            has. is_rms: whether its norms are RMS norms; None as its conventions say.
+            has. is_rms: whether its norms are RMS norms; None as its conventions say. eps: ε, where
+            its code has it whatever config.json says; None elsewhere.
 
     """
 
     written: tuple[str, ...]
     one_plus: bool = False
     is_rms: bool | None = None
+    eps: float | None = None
 
 
 FAMILIES: Mapping[str, Family] = {
@@ -40,7 +42,7 @@ FAMILIES: Mapping[str, Family] = {
     ),
     "gemma": Family((LLAMA,), one_plus=True),
     "qwen3_next": Family((LLAMA,), one_plus=True),
-    "nemotron": Family(("GPT-NeoX, BLOOM, Starcoder 2",), one_plus=True, is_rms=False),
+    "nemotron": Family((LLAMA,), one_plus=True, is_rms=False),
     **dict.fromkeys(["gemma2", "gemma3", "gemma3_text"], Family(("Gemma 2 and 3",), one_plus=True)),
     **dict.fromkeys(("olmo2", "olmo3"), Family(("OLMo 2",))),
     **dict.fromkeys(
@@ -71,7 +73,7 @@ FAMILIES: Mapping[str, Family] = {
         ["bert", "roberta", "xlm-roberta", "electra", "camembert", "deberta", "deberta-v2"],
         Family(("BERT",)),
     ),
-    "distilbert": Family(("DistilBERT",)),
+    "distilbert": Family(("DistilBERT",), eps=1e-12),
     "albert": Family(("ALBERT",)),
     **dict.fromkeys(("vit", "deit", "swin"), Family(("ViT, Swin",))),
     **dict.fromkeys(("dinov2", "dinov2_with_registers"), Family(("ViT with layer scales",))),
@@ -79,7 +81,7 @@ FAMILIES: Mapping[str, Family] = {
         ["clip", "clip_vision_model", "clip_text_model", "siglip", "siglip_vision_model"],
         Family(("CLIP, SigLIP",)),
     ),
-    **dict.fromkeys(("convnext", "convnextv2"), Family(("ConvNeXt",))),
+    **dict.fromkeys(("convnext", "convnextv2"), Family(("ConvNeXt",), eps=1e-6)),
 }
 """`model_type` → its family. OPT with its norms after the sums has no convention, as names do."""
 

@@ -19,7 +19,7 @@ from normgeo.claims.examples import ROUNDING, Example
 from normgeo.networks.attention import AttentionHead
 from normgeo.normalizers.named import NORMALIZERS
 
-LARGE = 1000.0  # a factor on weights
+LARGE = 1000.0  # factor on the weights
 
 
 def _logits(example: Example) -> Finding:

@@ -44,7 +44,7 @@ def _ignored(example: Example, place: str) -> dict[str, Ignored]:
 
 
 def _certified(found: dict[str, dict[str, Ignored]], *changes: str) -> dict[str, bool]:
-    """Whether the network ignores each change, for each place of the norm, with names."""
+    """Return whether the network ignores each change, by position of the norm and by change."""
     return {
         text("{change}, {place}", change=at[key].title, place=PLACES[place].title): at[
             key
@@ -104,7 +104,7 @@ def _exponent(sizes: Mapping[int, Iterable[float]]) -> float:
 
 
 def _by_depth(example: Example, size: Callable[[Signals], float]) -> dict[str, float]:
-    """Return the exponent of L in a size, for each place of the norm."""
+    """Return the exponent of L in a size, for each position of the norm."""
     return {
         key: _exponent({L: map(size, each) for L, each in _signals(example, key).items()})
         for key in PLACES

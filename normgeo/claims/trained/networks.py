@@ -25,7 +25,7 @@ from normgeo.normalizers.named import NORMALIZERS
 STEPS, WIDTH, EPS = 30, 32, 1e-5
 RATES = (0.003, 0.01, 0.03, 0.1, 0.3)
 LARGE, SMALL = 40, 4  # cases of a batch
-MUCH = 0.2  # nats that small batches cost a method that is not robust
+MUCH = 0.2  # cost in nats of small batches above which a method is not robust
 STARTS = 4  # of networks whose changes are compared
 
 
@@ -48,7 +48,7 @@ def _run(seed: int, method: str, m: int, rate: float) -> History:
 
 @shared
 def _loss(seed: int, method: str, m: int) -> float:
-    """Return the least loss over runs at all learning rates."""
+    """Return the smallest loss over the runs of all learning rates."""
     runs = (_run(seed, method, m, rate) for rate in RATES)
     return min(float(run.train_loss[STEPS // 2 :].mean()) for run in runs if not run.ended)
 

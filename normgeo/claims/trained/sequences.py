@@ -1,9 +1,9 @@
 """Statements on recurrent networks that learn: section 6 and the conclusion, on a text that ships.
 
-Each run is 16 steps of Adam on the Zen of Python, letter by letter; its number is its training
-loss, the mean over its last five steps. A method is given by its best run of five learning rates,
-which reach beyond the best on both sides. All gates of a product share μ and σ, as Eq. 20 is
-printed, where nothing else is said.
+Each run is 16 steps of Adam on the Zen of Python, letter by letter; its result is its training
+loss, the mean over its last five steps. A method is represented by its best run of five learning
+rates, which extend beyond the best one on both sides. All gates of a product share μ and σ, as
+printed in Eq. 20, unless stated otherwise.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from normgeo.sequences.training import train_sequences
 STEPS, LAST, EPS = 16, 5, 1e-5
 RATES = (0.01, 0.03, 0.1, 0.3, 1.0)
 WIDE, NARROW = 48, 4  # units
-SHORT, LONG = 4, 8  # letters of a sequence
+SHORT, LONG = 4, 8  # letters in a sequence
 BATCH, SMALL = 16, 4
 SAVED = text("loss that layer norm saves in 16 steps")
 
@@ -45,7 +45,7 @@ def _loss(
     gain: float = 1.0,
     gate_by_gate: bool = False,
 ) -> float:
-    """Return the least loss that runs of all learning rates come to; a run that ends has none."""
+    """Return the smallest loss over all learning rates; a run that ends early has none."""
     data = load_sequences("letters", steps=letters, seed=seed)
     start = SequenceModel.random(
         cell,
@@ -68,12 +68,12 @@ def _loss(
 def _saved(
     seed: int, cell: str, letters: int, batch: int = BATCH, other: str = "standard"
 ) -> float:
-    """Return by how much the loss is less with layer norm than with another method, or none."""
+    """Return the reduction of the loss by layer norm, compared with another method or none."""
     return _loss(seed, other, cell, letters, batch) - _loss(seed, "layer", cell, letters, batch)
 
 
 def _faster(example: Example) -> Finding:
-    """Compare the loss after as many steps: wide and narrow LSTM, tanh, two readings of Eq. 20."""
+    """Compare losses after equally many steps: two widths of LSTM, tanh, two readings of Eq. 20."""
     seed, tanh = example.seed, CELLS["tanh"].title
     wide = {n: _saved(seed, "lstm", n) for n in (SHORT, LONG)}
     apart = _loss(seed, "standard", "lstm", LONG) - _loss(
@@ -106,7 +106,7 @@ def _saved_by_cell(saved: dict[tuple[str, int], float]) -> Numbers:
 
 
 def _long_sequences(example: Example) -> Finding:
-    """Compare what layer norm saves on short and on long sequences, with gates and without."""
+    """Compare the gain from layer norm on short and on long sequences, with gates and without."""
     cells = ("lstm", "tanh")
     saved = {(cell, n): _saved(example.seed, cell, n) for cell in cells for n in (SHORT, LONG)}
     more = {cell: saved[cell, LONG] > max(saved[cell, SHORT], 0) for cell in cells}
@@ -114,7 +114,7 @@ def _long_sequences(example: Example) -> Finding:
 
 
 def _small_batches(example: Example) -> Finding:
-    """Compare what layer norm saves in large and small batches, against none and batch norm."""
+    """Compare the gain from layer norm in large and small batches, against none and batch norm."""
     saved = {
         (other, m): _saved(example.seed, "lstm", SHORT, m, other)
         for other in ("batch", "standard")

@@ -92,7 +92,11 @@ def ask(settings: Settings, drawn: Any) -> None:
     """Ask for files, and show the role found for each tensor, to be corrected."""
     left, right = st.columns(2, gap="large")
     with left:
-        uploads.place(WEIGHTS, text("Weights with their norm: a checkpoint"))
+        uploads.place(
+            WEIGHTS,
+            text("Weights with their norm: a checkpoint"),
+            text("With its `config.json`, norms are as its family has them, and ε as it says."),
+        )
     with right:
         uploads.place("x", text("Inputs X of the layer, if you have them"))
     st.caption(

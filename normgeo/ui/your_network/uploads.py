@@ -19,8 +19,9 @@ OF_LAYER = (WEIGHTS, *EXTRA)
 SEVERAL = (WEIGHTS, RUN)
 
 _REFUSED, _EMPTIED = "_own_refused", "_own_emptied"
-_KINDS = {RUN: None, NETWORK: ["json"]}
 _OF_TENSORS = [suffix[1:] for suffix in SUFFIXES]
+_DESCRIBED = [*_OF_TENSORS, "json"]  # with config.json, which says the family of the network
+_KINDS = {RUN: None, NETWORK: ["json"], WEIGHTS: _DESCRIBED}
 
 
 def place(what: str, label: str, help: str | None = None) -> None:

@@ -1,0 +1,125 @@
+"""Norms of a module that runs, told by what they make of their inputs, not by their classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+from normgeo.normalizers.named import NORMALIZERS
+from normgeo.normalizers.normalizer import Normalizer
+
+EPSILONS = ("eps", "variance_epsilon", "epsilon")
+"""What modules call ε."""
+
+GAINS, SHIFTS = ("weight", "gamma", "scale"), ("bias", "beta")
+"""What modules call the gain and the shift."""
+
+CLOSE = 1e-5
+"""Of the length of the outputs: norms of transformers run in single precision themselves."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Norm:
+    """A module that is a norm, as it was seen to run.
+
+    Attributes:
+        path: of the module. normalizer: with its ε. axis: of the channels in its inputs.
+        channels: how many. taken, made: its inputs and outputs. parameters: its own, by role.
+        one_plus: whether its gain is 1 and its parameter. of_images: whether its statistics are
+            over all places of an image.
+
+    """
+
+    path: str
+    normalizer: Normalizer
+    axis: int
+    channels: int
+    taken: Any
+    made: Any
+    parameters: Mapping[str, Any]
+    one_plus: bool = False
+    of_images: bool = False
+
+    def rows(self, values: Any) -> Any:
+        """Return what it takes or makes with a case in each row, (cases, channels)."""
+        return values.movedim(self.axis, -1).reshape(-1, self.channels)
+
+
+def recognized(path: str, module: Any, taken: Any, made: Any) -> Norm | None:
+    """Return the norm that a module is: one of NORMALIZERS, a gain and a shift; None for none.
+
+    Args:
+        path: of the module. taken, made: its inputs and outputs, tensors.
+
+    """
+    if taken.shape != made.shape or taken.ndim < 2 or not taken.numel():
+        return None
+    own = dict(module.named_parameters())
+    if any(parameter.ndim != 1 for parameter in own.values()) or len(own) > 2:
+        return None
+    gain = next((own[name] for name in GAINS if name in own), None)
+    shift = next((own[name] for name in SHIFTS if name in own), None)
+    u, y = taken.double(), made.double()
+    activation = getattr(module, "act", None)
+    for normalizer, axis, z in _candidates(module, u):
+        channels = u.shape[axis]
+        if any(one is not None and len(one) != channels for one in (gain, shift)):
+            continue
+        along = [channels if a == axis % u.ndim else 1 for a in range(u.ndim)]
+        g = 1.0 if gain is None else gain.double().reshape(along)
+        b = 0.0 if shift is None else shift.double().reshape(along)
+        for one_plus in (False, True)[: 1 + (gain is not None)]:
+            found = z * (g + one_plus) + b
+            if callable(activation):
+                found = activation(found)
+            if (found - y).norm() <= CLOSE * y.norm():
+                roles = {"gain": gain, "bias": shift}
+                kept = {role: one for role, one in roles.items() if one is not None}
+                of_images = u.ndim > 2 and normalizer.shared_by_neurons and _is_group(module)
+                return Norm(
+                    path, normalizer, axis, channels, taken, made, kept, one_plus, of_images
+                )
+    return None
+
+
+def _is_group(module: Any) -> bool:
+    return isinstance(getattr(module, "num_groups", None), int)
+
+
+def _candidates(module: Any, u: Any) -> Iterator[tuple[Normalizer, int, Any]]:
+    """Each normalizer that a module may be, the axis of its channels, and z."""
+    layer, rms, batch = (NORMALIZERS[key] for key in ("layer", "rms", "batch"))
+    eps = _eps(module)
+    if _is_group(module):
+        groups = module.num_groups
+        if u.shape[1] % groups == 0:
+            z = _scaled(u.reshape(len(u), groups, -1), (2,), eps, center=True).reshape(u.shape)
+            name = replace(NORMALIZERS["group"], groups=groups) if groups > 1 else layer
+            yield replace(name, eps=eps), 1, z
+        return
+    for axis in (-1, 1)[: 1 + (u.ndim > 2)]:
+        for one in (layer, rms):
+            z = _scaled(u, (axis,), eps, center=one.centering.subtracts)
+            yield replace(one, eps=eps), axis, z
+    cases = tuple(axis for axis in range(u.ndim) if axis != 1)
+    yield replace(batch, eps=eps), 1, _scaled(u, cases, eps, center=True)
+
+
+def _eps(module: Any) -> float:
+    import torch
+
+    for name in EPSILONS:
+        if hasattr(module, name):
+            value = getattr(module, name)
+            if value is None:  # as of torch.nn.RMSNorm
+                return float(torch.finfo(torch.get_default_dtype()).eps)
+            if isinstance(value, float | int) and value >= 0:
+                return float(value)
+    return 0.0
+
+
+def _scaled(u: Any, axes: tuple[int, ...], eps: float, *, center: bool) -> Any:
+    c = u - u.mean(axes, keepdim=True) if center else u
+    return c / (c.square().mean(axes, keepdim=True) + eps).sqrt()
