@@ -33,6 +33,7 @@ OTHER_WORDS: Mapping[tuple[str, str], str] = {
     },
     ("normgeo/pictures/batch/noise.py", "batch"): "the column of batch sizes",
     ("normgeo/checkpoints/modules.py", "weight"): "the role of a tensor",
+    ("normgeo/torch/layers_with_norms.py", "weight"): "the role of a tensor",
     ("normgeo/cli/layer.py", "layer"): "the option that names one",
     ("normgeo/tables/layers.py", "layer"): "the column of layers",
     **{
