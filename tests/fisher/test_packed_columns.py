@@ -58,7 +58,7 @@ def test_nearly_null_directions_have_the_singular_values_of_the_outputs(gap, rng
     null = null_space(fisher(model, rows))
     structure = fisher(model, X).structure
     E = Equilibrated.of(structure.at, structure.family, True)
-    outputs = E.effects(E.spread(np.eye(len(E.places))))
+    outputs = E.effects(E.spread(np.eye(len(E.changing))))
     expected = np.linalg.svd(outputs, compute_uv=False)
     assert null.counts == f"{H} null"  # each weight vector's own length, and no direction more
     found = null.singular_values

@@ -410,7 +410,7 @@ def test_coordinates_are_those_of_changes_of_the_parameters(words, family, weigh
     e = E.spread(rng.standard_normal((len(E.gram()), 3)))
     np.testing.assert_allclose(E.pack(E.unpack(e)), e, atol=1e-14 * np.abs(e).max())
     v = E.theta(E.unpack(e))
-    assert (np.linalg.norm(E.effects(np.eye(len(e))[:, E.places]), axis=0) < 2).all()
+    assert (np.linalg.norm(E.effects(np.eye(len(e))[:, E.changing]), axis=0) < 2).all()
     # E is J in other units of its rows and columns: if the rows share one unit, they are parallel.
     if family == "gaussian" and words[1] == "none":
         J = F.factor_times(v).reshape(30, 4, 3)
