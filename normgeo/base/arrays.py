@@ -36,6 +36,8 @@ def real_array(name: str, values: ArrayLike, ndim: int, most: int | None = None)
             different lengths, or have another number of axes.
 
     """
+    if type(values) is np.ndarray and _is_plain(values) and ndim <= values.ndim <= (most or ndim):
+        return values  # as in each step of a training, whose arrays are computed
     require_unmasked(name, values)
     try:
         array = as_array(name, values)
@@ -85,6 +87,19 @@ def real_array(name: str, values: ArrayLike, ndim: int, most: int | None = None)
         )
     # Arrays from files keep the byte order of the file, which not every library supports.
     return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _is_plain(array: Array) -> bool:
+    """Whether there is nothing to convert or to refuse in an array, but its number of axes."""
+    dtype, flags = array.dtype, array.flags
+    return bool(
+        dtype.kind == "f"
+        and dtype.itemsize <= 8
+        and dtype.isnative
+        and (flags.c_contiguous or flags.f_contiguous)
+        and array.size
+        and np.isfinite(array).all()
+    )
 
 
 def as_array(name: str, values: Any) -> Array:
