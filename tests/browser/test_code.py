@@ -10,11 +10,16 @@ from playwright.sync_api import Page, expect
 from tests.pairwise import first
 
 
-def opened_code(page: Page, wait_settled) -> str:
+MOVED = re.compile(r"W1\[rows\]\s\*=\s16\.0|delta\s=\s5\.0")
+
+
+def opened_code(page: Page, wait_settled, with_words: re.Pattern[str] = re.compile("")) -> str:
+    """The lines, when they hold these words: they follow the slider a moment later."""
     page.get_by_role("button", name="Code", exact=True).first.click()
     wait_settled(page)
     lines = page.get_by_test_id("stPopoverBody").locator("code", has_text="import numpy")
     expect(lines).to_be_visible()
+    expect(lines).to_contain_text(with_words)
     return lines.inner_text().replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -34,7 +39,7 @@ def test_lines_print_what_the_moved_slider_shows(server, page, wait_settled, add
     slider.focus()
     page.keyboard.press("End")
     page.wait_for_function("/growth=16|delta=5/.test(location.search)")
-    lines = opened_code(page, wait_settled)
+    lines = opened_code(page, wait_settled, MOVED)
     assert slider.get_attribute("aria-valuetext").endswith(("= 16", "= 5")), "it stays where it is"
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(lines, {})
