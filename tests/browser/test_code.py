@@ -9,7 +9,6 @@ from playwright.sync_api import Page, expect
 
 from tests.pairwise import first
 
-
 MOVED = re.compile(r"W1\[rows\]\s\*=\s16\.0|delta\s=\s5\.0")
 
 
