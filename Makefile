@@ -20,9 +20,9 @@ run: app-environment
 	$(VENV)python -m streamlit run app.py --server.fileWatcherType=auto
 
 # worksteal gives each worker one stretch of the tests, so the browser tests, which come first and
-# share a browser, stay in one until the others are done. Browser tests wait as often as they
-# compute, so that there is room for two workers a processor.
-WORKERS = $(shell $(PYTHON) -c "import os; print(2 * (os.cpu_count() or 1))")
+# share a browser, stay in one until the others are done. It waits for its browser as often as it
+# computes, so that there is room for one worker more than there are processors: more gain nothing.
+WORKERS = $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 PYTEST = $(VENV)python -m pytest --dist worksteal
 test: browser
 	$(PYTEST) -n $(WORKERS) -m "not exhaustive"
