@@ -125,7 +125,7 @@ def _cost(settings: Settings) -> Cost:
     sizes = Sizes.of(settings, "standardized", apart=True)
     if sizes.parameters <= ALL + 2 * sizes.H:
         size = min(sizes.parameters, ALL)
-        return cost_beside_standard(settings, 1, size / 4) + times(2, eigenvalues(size))
+        return cost_beside_standard(settings, 1, size / 8) + times(2, eigenvalues(size))
     return cost_beside_standard(settings, matrices=1, evaluations=LANCZOS)
 
 
