@@ -287,3 +287,16 @@ def test_phone_stacks_the_panels_and_scrolls_nothing_sideways(server, phone, wai
     )
     assert upper["y"] + upper["height"] < lower["y"]
     assert_words_of_the_picture_apart(phone)
+
+
+def test_buttons_of_a_figure_do_not_wait_for_a_slider_that_rests(server, page, wait_settled):
+    """As others do, for a moment: Python hears of the slider first."""
+    page.goto(f"{server}/learning_rate?tab=descent")
+    wait_settled(page)
+    step = page.locator(".st-key-figure_descent .frames").get_by_role("button").last
+    output = page.locator(".st-key-figure_descent .frames output")
+    page.locator(".st-key-figure_descent .frames button").first.click()
+    before = output.text_content()
+    page.locator(".st-key-figure_turn input[type=range]").press("End")
+    step.click()
+    assert output.text_content() != before

@@ -32,7 +32,7 @@ let last = -Infinity; // when it was told
 // first: one that is pressed at once waits.
 const MOMENT = 100, AT_ONCE = 1000; // milliseconds: a busy browser hears of a click before a timer
 window.addEventListener("click", (event) => {
-  const pressed = event.target.closest?.("a[href], button");
+  const pressed = event.target.closest?.("a[href], button:not(.figure button)");
   const early = event.isTrusted && event.timeStamp - last < AT_ONCE;
   if (pressed && early && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
     event.preventDefault();
