@@ -1,121 +1,153 @@
-"""What each scale averages, on real data and worked by hand: the first picture of all."""
+"""What each method averages, in whole numbers: one case is multiplied, and z is worked by hand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from normgeo.base.budget import Cost
+from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
-from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.normalizers.averages import SHOWN_CASES, Average, Worked, averages, worked
+from normgeo.normalizers.averages import Average, Worked, as_fractions, averages, worked
 from normgeo.normalizers.example import read
 from normgeo.normalizers.named import NORMALIZERS
-from normgeo.normalizers.normalizer import Normalizer
-from normgeo.normalizers.scales import SCALES
+from normgeo.pictures.home import contrast
 from normgeo.pictures.home.arithmetic import arithmetic
-from normgeo.pictures.model_on_data import model_on_data
-from normgeo.pictures.picture import DATA, Study
-from normgeo.pictures.work import Sizes, weights
+from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
+METHODS = ("batch", "layer", "weight")
 
-class Averages(NamedTuple):
-    """What a method of each scale averages on real data, and the same by hand.
+
+class AtFactor(NamedTuple):
+    """The example with one case times a factor.
 
     Attributes:
-        real, example: by the key or the words of the method. numbers: of the example.
-        notes: sentences for the reader.
+        X, A: fractions, (3, 3) each. z: by method, (3, 3); NaN where σ = 0.
+        numbers: Eq. 5 for the marked entry, by method.
 
     """
 
-    real: dict[str, Average]
-    example: dict[str, Average]
-    numbers: dict[str, Worked]
-    notes: tuple[str, ...]
+    X: Array
+    A: Array
+    z: Mapping[str, Array]
+    numbers: Mapping[str, Worked]
+
+
+class Averages(NamedTuple):
+    """The example at each factor of one case.
+
+    Attributes:
+        W: (3, 3). place: n and h of the marked entry; case n is multiplied.
+        averaged: what each method averages for it. factors: δ. steps: the numbers at each.
+        start: the factor at which the slider opens.
+
+    """
+
+    W: Array
+    place: tuple[int, int]
+    averaged: Mapping[str, Average]
+    factors: tuple[float, ...]
+    steps: tuple[AtFactor, ...]
+    start: float
+
+    @property
+    def opening(self) -> int:
+        """The place of the factor at which the slider opens."""
+        return int(np.abs(np.array(self.factors) - self.start).argmin())
+
+    @property
+    def before(self) -> AtFactor:
+        """The example as it is, times 1."""
+        return self.steps[self.factors.index(1.0)]
+
+    def stays(self, key: str, step: int) -> bool:
+        """Whether z of the marked entry is the same as before, exactly."""
+        before, after = self.before.numbers[key], self.steps[step].numbers[key]
+        return _signed_square(before) == _signed_square(after)
+
+
+def _signed_square(worked: Worked) -> object:
+    """The sign of z times z²: a fraction; None without z."""
+    deviation = worked.a - worked.mu
+    return deviation * abs(deviation) / worked.variance if worked.variance else None
 
 
 def compute(settings: Settings, progress: Progress) -> Averages:
-    """A method of each scale: the chosen one for its own scale, elsewhere the first by name."""
-    example_X, example_W = read(settings.example)
+    """The example of the settings, and the methods of the paper on it."""
+    X, W = read(settings.example)
     n, h = map(int, settings.place.split("."))
-    here = model_on_data(settings, "standardized", NORMALIZERS["standard"])
-    W, X = here.model.W, here.X[:SHOWN_CASES]
-    middle = (min(len(X), SHOWN_CASES) // 2 - 1, len(W) // 2 - 1 if len(W) > 1 else 0)
-    real, example, numbers = {}, {}, {}
-    notes = list(here.notes)
-    for scale in SCALES.values():
-        for name, method in _methods(scale.key, settings.method) if scale.divides else ():
-            one = {name: method}
-            try:
-                found = averages(one, example_W, example_X, (n, h))
-                numbers[name] = worked(found[name], example_W, example_X, (n, h))
-                real.update(averages(one, W, X, middle))
-            except Refusal as error:
-                notes.append(text("No {name} here: {why}", name=method.title, why=error))
-                continue
-            example.update(found)
-            break
-    return Averages(real, example, numbers, tuple(notes))
+    methods = {key: NORMALIZERS[key] for key in METHODS}
+    found = averages(methods, W, X, (n, h))
+    factors = tuple(sorted({*frames(settings), settings.delta}))
+    steps = []
+    for factor in progress.over(factors):
+        changed = np.where(np.arange(len(X))[:, None] == n, X * factor, X)
+        exact, weights = as_fractions(changed), as_fractions(W)
+        z = {}
+        for key, method in methods.items():
+            C, v = method.moments(weights, exact)
+            C, v = C.astype(float), np.broadcast_to(v, C.shape).astype(float)
+            z[key] = np.divide(C, np.sqrt(v), out=np.full(C.shape, np.nan), where=v > 0)
+        numbers = {key: worked(found[key], W, changed, (n, h)) for key in methods}
+        steps.append(AtFactor(exact, exact @ weights.T, z, numbers))
+    return Averages(W, (n, h), found, factors, tuple(steps), settings.delta)
 
 
-def _methods(scale: str, chosen: str) -> Iterator[tuple[str, Normalizer]]:
-    """The methods with a scale, the first to be tried first."""
-    if NORMALIZERS[chosen].scale == scale:
-        yield chosen, NORMALIZERS[chosen]
-    yield from ((key, method) for key, method in NORMALIZERS.items() if method.scale == scale)
-    plain = Normalizer("none", scale)
-    yield plain.title, plain
+def frames(settings: Settings) -> tuple[float, ...]:
+    """The factors that have a frame whatever is asked for."""
+    return contrast.frames(settings)
 
 
 def _table(result: Averages) -> Table:
     rows = [
         (
-            name,
             key,
-            each.matrix,
-            row,
-            column,
-            float(each.values[row, column]),
-            bool(each.lit[row, column]),
+            factor,
+            n,
+            h,
+            float(step.A[n, h]),
+            float(step.z[key][n, h]),
+            bool(average.matrix == "A" and average.lit[n, h]),
         )
-        for name, grids in (("real", result.real), ("example", result.example))
-        for key, each in grids.items()
-        for row, column in np.ndindex(each.values.shape)
+        for key, average in result.averaged.items()
+        for factor, step in zip(result.factors, result.steps, strict=True)
+        for n, h in np.ndindex(step.A.shape)
     ]
-    columns = ("grid", "method", "matrix", "row", "column", "value", "averaged")
+    columns = ("method", "factor", "case", "neuron", "a", "z", "averaged")
     return Table(columns, tuple(rows), title=STUDY.title)
 
 
-def _cost(settings: Settings) -> Cost:
-    """Twelve cases, one row of a matrix at a time."""
-    return weights(settings, Sizes.of(settings, "standardized"))
-
-
 def _observed(result: Averages) -> str:
-    """The arithmetic of the example, method by method."""
-    return " ".join(
-        f"{text(result.example[key].normalizer.title)}: {'; '.join(arithmetic(numbers))}."
-        for key, numbers in result.numbers.items()
+    """The arithmetic, method by method."""
+    step = result.steps[result.opening]
+    words = " ".join(
+        f"{text(average.normalizer.title)}: {'; '.join(arithmetic(step.numbers[key]))}."
+        for key, average in result.averaged.items()
     ).replace("..", ".")
+    factor = number(result.factors[result.opening])
+    return (
+        text("Case {n} is multiplied by {factor}.", n=result.place[0], factor=factor) + f" {words}"
+    )
 
 
 STUDY = Study(
     name="averages",
-    title=text("What each method averages"),
+    title=text("What each method averages, in whole numbers"),
     source=text("sections 2 and 3, Eq. 2 and 3; section 5.1, Eq. 5"),
     alt=text(
-        "Three grids where the entries that are averaged are lit: one neuron over the cases in "
-        "batch norm, one case over the neurons in layer norm, one weight vector over its "
-        "features in weight norm. Below each the same in integers, with the arithmetic."
+        "Three cases X, the weights of three neurons, and their products A. In A, batch norm "
+        "averages one neuron over the cases, layer norm one case over the neurons; weight norm "
+        "takes the length of one weight vector. Below, z under each method, with the arithmetic."
     ),
-    uses=(*DATA, "method", "example", "place"),
+    uses=("example", "place", "delta"),
     compute=compute,
     table=_table,
-    cost=_cost,
     observed=_observed,
+    slider="delta",
+    frames=frames,
 )

@@ -1,133 +1,178 @@
-"""What each method averages: lit in the grids of real data, and worked by hand in integers."""
+"""The example worked by hand: X and W, what each method averages in A, and z below it."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.normalizers.averages import Average
-from normgeo.pictures.home.arithmetic import arithmetic
+from normgeo.pictures.home.arithmetic import arithmetic, shown
 from normgeo.pictures.home.averages import Averages
 from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Panel, Sheet, axis_name
-from normgeo.pictures.style.template import SIZE, THEMES, ink_scale
+from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, axis_name, drawn
+from normgeo.pictures.style.template import SIZE, THEMES
+from normgeo.settings import as_text
+from normgeo.tables.marks import color
 
-FINE = 30
-"""So many columns leave no room for gaps between them."""
-
-FAINT = 0.25
-"""The share of its color that is left to what is not averaged."""
-
-AXES = {"A": ("neurons h", "cases n"), "W": ("features d", "neurons h")}
-
-HIGH = (167, 120), (152, 110)  # pixels of real data, and of integers
-
-HIDDEN = {
-    "showticklabels": False,
-    "ticks": "",
-    "showline": False,
-    "showgrid": False,
-    "zeroline": False,
-}
+HIGH = 120, 110  # pixels
+LIT = 0.35  # of the color of a method, over what it averages
+PHONE = (0, 1), (2, 3), (4, 5), (6, 7)
+HIDDEN: dict[str, Any] = {"visible": False, "fixedrange": True, "constrain": "domain"}
 
 
 def figure(result: Averages, theme: str) -> go.Figure:
-    """Draw a column for each method: real data above, integers and their arithmetic below."""
-    traces: list[Any] = []
-    columns = []
-    for key, average in result.real.items():
-        example, lines = result.example[key], arithmetic(result.numbers[key])
-        title = [f"<b>{average.normalizer.title}</b>", example.rule]
-        center: dict[str, Any] = {"xanchor": "center", "align": "center"}
-        above = note(title, 0.5, yshift=4, **center)
-        bold = [*lines[:-1], f"<b>{lines[-1]}</b>"]
-        below = note(bold, 0.5, 0, yanchor="top", yshift=-6, **center)
-        columns.append((_panel(average, len(traces) + 1, above), _panel(example, 0, below)))
-        for trace in (_real(average, theme), _integers(example, theme)):
-            n = len(traces) + 1
-            traces.append(trace.update(xaxis=axis_name("x", n), yaxis=axis_name("y", n)))
-    return Sheet([], rows=[columns], right=8, legend=False).on(traces, theme)
+    """Draw X and W at the left, and a column for each method; the frames are factors of a case."""
+    every = range(len(result.factors))
+    grids = [_grids(result, step) for step in every]
+    moving = [place for place in range(len(grids[0])) if place != 1]  # W stays
+    lit, colors = _lit(result), _colors(result, theme)
+    traces: list[Any] = [
+        _grid(words, mask, tint, n, theme)
+        for n, (words, mask, tint) in enumerate(
+            zip(grids[result.opening], lit, colors, strict=True), start=1
+        )
+    ]
+    sheets = [_sheet(result, step, theme) for step in every]
+    whole, layouts = drawn(sheets, traces, theme, result.opening)
+    add_slider(
+        whole,
+        [
+            {
+                "name": number(factor, 6),
+                "data": [{"type": "heatmap", "text": grids[step][place]} for place in moving],
+                "traces": moving,
+                "layout": layouts[step],
+            }
+            for step, factor in enumerate(result.factors)
+        ],
+        start=result.opening,
+        prefix=text("contrast × "),
+        theme=theme,
+        setting="delta",
+        values=[as_text(factor) for factor in result.factors],
+    )
+    return whole
 
 
-def _panel(average: Average, number: int, words: dict[str, Any]) -> Panel:
-    """A grid: with names for real data, whose panel has a number, with squares for integers."""
-    rows, columns = average.values.shape
-    across, down = (str(text(words)) for words in AXES[average.matrix])
-    x = {**HIDDEN, "range": [-0.5, columns - 0.5], "constrain": "domain"}
-    y = {**HIDDEN, "range": [rows - 0.5, -0.5]}
-    if number:
-        x, y = x | {"title": across}, y | {"title": down}
-    else:
-        y |= {"title": average.matrix, "scaleanchor": "x", "constrain": "domain"}
-    marks = _outline(average, radius=6 if number else 17)
-    return Panel(x, y, notes=[words], shapes=marks, high=HIGH[not number])
+def _grids(result: Averages, step: int) -> list[list[list[str]]]:
+    """The words of all grids in the order of their panels."""
+    here = result.steps[step]
+    grids = [_whole(here.X), _whole(result.W.T)]
+    for key in result.averaged:
+        grids += [_whole(here.A), [[_z(one) for one in row] for row in here.z[key].tolist()]]
+    return grids
 
 
-def _real(average: Average, theme: str) -> go.Heatmap:
-    """The real matrix, faint but for what is averaged."""
-    across, down = (text(words) for words in AXES[average.matrix])
-    values = np.round(average.values.astype(float), 3)
-    reach = float(np.abs(values).max()) or 1.0
-    return go.Heatmap(
-        z=np.round(np.where(average.lit, values, FAINT * values), 3),
-        customdata=values,
-        zmin=-reach,
-        zmax=reach,
-        colorscale=ink_scale(theme),
-        showscale=False,
-        xgap=1 if values.shape[1] < FINE else 0,
-        ygap=1,
-        hovertemplate=f"{down} %{{y}}, {across} %{{x}}: %{{customdata}}<extra></extra>",
+def _z(value: float) -> str:
+    return "–" if np.isnan(value) else number(value)
+
+
+def _whole(M: Array) -> list[list[str]]:
+    return [[shown(Fraction(entry)) for entry in row] for row in M.tolist()]
+
+
+def _lit(result: Averages) -> list[Array]:
+    """Which entries of each grid are colored."""
+    n, h = result.place
+    nothing, one = np.zeros((3, 3), dtype=bool), np.zeros((3, 3), dtype=bool)
+    one[n, h] = True
+    row, column = nothing.copy(), nothing.copy()
+    row[n] = True
+    found = [row, column]
+    for average in result.averaged.values():
+        of_weights = average.matrix == "W"
+        if of_weights:
+            column |= average.lit.T
+        found += [one if of_weights else average.lit, one]
+    return found
+
+
+def _colors(result: Averages, theme: str) -> list[str]:
+    averaged = result.averaged.values()
+    of_weights = [method_color(a.normalizer) for a in averaged if a.matrix == "W"]
+    own = [method_color(a.normalizer) for a in averaged for _ in range(2)]
+    return [THEMES[theme].muted, *(of_weights[:1] or [THEMES[theme].muted]), *own]
+
+
+def _sheet(result: Averages, step: int, theme: str) -> Sheet:
+    factor, n = number(result.factors[step], 6), result.place[0]
+    first = (
+        _panel(
+            result,
+            [
+                answer(text("case {n}: × {factor}", n=n, factor=factor)),
+                Band([text("<b>X</b>: a row is a case")]),
+            ],
+        ),
+        _panel(result, [Band([text("<b>Wᵀ</b>: a column is a neuron")])]),
+    )
+    columns = [first, *(_method(result, key, step, theme) for key in result.averaged)]
+    return Sheet([], rows=[columns], phone=PHONE, right=8, legend=False)
+
+
+def _method(result: Averages, key: str, step: int, theme: str) -> tuple[Panel, Panel]:
+    """The summed inputs with what a method averages, and its z with the arithmetic."""
+    average = result.averaged[key]
+    *lines, last = arithmetic(result.steps[step].numbers[key])
+    # On a phone, long lines go on under what stands at the left.
+    right: dict[str, Any] = {"xanchor": "right", "align": "right"}
+    below = note([*lines, f"<b>{last}</b>"], 1, 0, yanchor="top", yshift=-6, **right)
+    title = answer(text(average.normalizer.title), color=method_color(average.normalizer))
+    rule = average.rule if average.matrix == "W" else f"<b>A = X Wᵀ</b>: {average.rule}"
+    above = [title, Band([rule])]
+    return (
+        _panel(result, above),
+        _panel(result, [_moved(result, key, step, theme)], [below]),
     )
 
 
-def _integers(average: Average, theme: str) -> go.Heatmap:
+def _moved(result: Averages, key: str, step: int, theme: str) -> Band:
+    """Whether the marked z is another one than at the factor 1."""
+    before, after = (float(one.z[key][result.place]) for one in (result.before, result.steps[step]))
+    if result.factors[step] == 1:
+        return Band([text("<b>z</b> = (a − μ)/σ")])
+    if np.isnan(after):
+        return Band([text("<b>z</b>: none")])
+    if result.stays(key, step):
+        return Band(
+            [text("<b>z</b>: {z}, as before", z=_z(after))], color=color("✓", theme), sign="✓"
+        )
+    words = text("<b>z</b>: {before} → {after}", before=_z(before), after=_z(after))
+    return Band([words], color=color("✗", theme), sign="✗")
+
+
+def _panel(result: Averages, over: list[Band], notes: list[dict[str, Any]] | None = None) -> Panel:
+    return Panel(
+        HIDDEN | {"range": [-0.5, 2.5]},
+        HIDDEN | {"range": [2.5, -0.5]},
+        over=over,
+        notes=notes or [],
+        high=HIGH,
+    )
+
+
+def _grid(words: list[list[str]], lit: Array, tint: str, n: int, theme: str) -> go.Heatmap:
     look = THEMES[theme]
     return go.Heatmap(
-        z=average.lit.astype(float),
+        z=lit.astype(float),
         zmin=0,
         zmax=1,
         showscale=False,
-        xgap=1,
-        ygap=1,
-        colorscale=[[0, look.panel], [1, method_color(average.normalizer)]],
-        opacity=0.35,
-        text=[[f"{entry:,}".replace("-", "−") for entry in row] for row in average.values.tolist()],
+        xgap=2,
+        ygap=2,
+        colorscale=[[0, look.panel], [1, tint]],
+        opacity=LIT if lit.any() else 1,
+        text=words,
         texttemplate="%{text}",
         hoverinfo="skip",
         textfont={"size": SIZE + 2, "color": look.ink},
+        xaxis=axis_name("x", n),
+        yaxis=axis_name("y", n),
     )
-
-
-def _outline(average: Average, *, radius: int) -> list[dict[str, Any]]:
-    """Outline what is averaged, and circle the summed input that it is averaged for."""
-    rows, columns = np.nonzero(average.lit)
-    color = method_color(average.normalizer)
-    outline = {
-        "type": "rect",
-        "line": {"color": color, "width": 3},
-        "x0": columns.min() - 0.5,
-        "x1": columns.max() + 0.5,
-        "y0": rows.min() - 0.5,
-        "y1": rows.max() + 0.5,
-    }
-    if average.mark is None:
-        return [outline]
-    n, h = average.mark
-    circle = {
-        "type": "circle",
-        "line": {"color": color, "width": 2},
-        "xsizemode": "pixel",
-        "ysizemode": "pixel",
-        "xanchor": h,
-        "yanchor": n,
-        "x0": -radius,
-        "x1": radius,
-        "y0": -radius,
-        "y1": radius,
-    }
-    return [outline, circle]

@@ -26,7 +26,7 @@ def script(settings: Settings, result: Averages) -> str:
     """Return a script that prints μ, σ and z of all places, method after method."""
     X, W = read(settings.example)
     parts = [START.format(number=number_of(3), X=X.tolist(), W=W.tolist())]
-    for average in result.example.values():
+    for average in result.averaged.values():
         lines = in_numpy(average.normalizer)
         if lines:
             title = json.dumps(f"{average.normalizer.title}: μ, σ, z", ensure_ascii=False)

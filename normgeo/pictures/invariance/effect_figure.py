@@ -9,12 +9,11 @@ import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
-from normgeo.base.text import text
-from normgeo.invariance.before_and_after import BeforeAndAfter
+from normgeo.pictures.invariance.dots import dots, moved
 from normgeo.pictures.invariance.effect import EffectOnData, parameter
 from normgeo.pictures.invariance.effect_words import beside, heading, missing, what_is_drawn
 from normgeo.pictures.invariance.thumbnails import BOX, LEVELS, Grid, bars, images
-from normgeo.pictures.style.colors import blend, method_color
+from normgeo.pictures.style.colors import blend
 from normgeo.pictures.style.player import add_slider
 from normgeo.pictures.style.sheet import Panel, Sheet, drawn
 from normgeo.pictures.style.template import THEMES, ink_scale
@@ -36,7 +35,7 @@ def figure(result: EffectOnData, theme: str) -> go.Figure:
         _outline(grid, np.arange(len(effect.shown)), THEMES[theme].muted, 1),
         _pictures(result, theme),
         _outline(grid, np.flatnonzero(effect.changed), THEMES[theme].ink, 4),
-        *(t for key, m in effect.methods.items() for t in _dots(m, rows.index(key), theme)),
+        *(t for key, m in effect.methods.items() for t in dots(m, rows.index(key) + 2, theme)),
         *(_nothing(rows.index(key)) for key in result.hidden),
     ]
     every = range(len(effect.strengths))
@@ -113,10 +112,7 @@ def _changes(result: EffectOnData, step: int) -> list[dict[str, Any]]:
     """What differs from step to step of the moving traces."""
     data = [_values(result, step)]
     for method in result.effect.methods.values():
-        before, z = method.before.z, method.after[step].z
-        after = np.full_like(z, np.nan) if method.after[step].problem else z
-        way = np.column_stack([before, after, np.full(len(z), np.nan)])
-        data += [{"y": way.ravel().astype(np.float32)}, {"y": after.astype(np.float32)}]
+        data += moved(method, step)
     return data
 
 
@@ -144,14 +140,14 @@ def _pictures(result: EffectOnData, theme: str) -> go.Heatmap | go.Scatter:
         dx=BOX / width,
         y0=BOX / height / 2,
         dy=BOX / height,
-        colorscale=_ink(theme),
+        colorscale=faded_ink(theme),
         showscale=False,
         hoverinfo="skip",
     )
 
 
-def _ink(theme: str) -> list[list[Any]]:
-    """Return the scale of ink for signed values in which a fifth of the largest is still seen."""
+def faded_ink(theme: str) -> list[list[Any]]:
+    """The scale of ink for signed values in which a fifth of the largest is still seen."""
     (_, below), (_, paper), (_, above) = ink_scale(theme)
     return [
         [(1 + v) / 2, blend(paper, above if v > 0 else below, abs(v) ** FADE)]
@@ -173,45 +169,6 @@ def _values(result: EffectOnData, step: int) -> dict[str, Any]:
     low, high = (every / unit).min(), (every / unit).max()
     _, y = bars(rows / unit, min(0.0, float(low)), max(0.0, float(high)))
     return {"y": y.astype(np.float32)}
-
-
-def _dots(method: BeforeAndAfter, place: int, theme: str) -> tuple[go.Scatter, ...]:
-    """Return z before (hollow), the way from before to after, and z after (filled)."""
-    color = method_color(method.normalizer)
-    before = method.before.z
-    neurons = np.arange(len(before))
-    axes = {"xaxis": f"x{place + 2}", "yaxis": f"y{place + 2}"}
-    hollow = go.Scatter(
-        x=neurons,
-        y=before,
-        mode="markers",
-        marker={
-            "size": 13,
-            "symbol": "circle-open",
-            "color": THEMES[theme].ink,
-            "line": {"width": 1.5},
-        },
-        cliponaxis=False,
-        hovertemplate=text("neuron %{x}, before: z = %{y:.6g}<extra></extra>"),
-        **axes,
-    )
-    way = go.Scatter(
-        x=np.repeat(neurons, 3),
-        mode="lines",
-        line={"color": color, "width": 3},
-        hoverinfo="skip",
-        connectgaps=False,
-        **axes,
-    )
-    filled = go.Scatter(
-        x=neurons,
-        mode="markers",
-        marker={"size": 9, "color": color},
-        cliponaxis=False,
-        hovertemplate=text("neuron %{x}, after: z = %{y:.6g}<extra></extra>"),
-        **axes,
-    )
-    return hollow, way, filled
 
 
 def _nothing(place: int) -> go.Scatter:
