@@ -55,6 +55,9 @@ from normgeo.sequences.tasks import TASKS
 
 _AUTO = text("automatic")
 
+LANGUAGES = {"en": "English", "ko": "한국어", "zh": "中文"}
+"""The languages of the story, each by its own name."""
+
 
 def _setting(
     default: Any, rule: Rule, label: str = "", *, help: str = "", step: float = 0.1
@@ -101,6 +104,7 @@ class Settings:
         subject: of the page Your network. network: which of the measured tables that ship.
         tensor, change: the cell of it that is told of; None for the first weight.
         predict: 1 hides what a page answers until its visitor has predicted it.
+        language: of the story, key of `LANGUAGES`; "auto" takes that of the browser.
         theme: "light" or "dark", of the figures.
 
     Raises:
@@ -311,6 +315,9 @@ class Settings:
         Whole(0, 1),
         text("predict first"),
         help=text("1 hides the answers of a page until you have predicted them."),
+    )
+    language: str = _setting(
+        "auto", Choice({"auto": text("Language"), **LANGUAGES}), text("language")
     )
     theme: str = _setting("light", Choice({w: w for w in ("light", "dark")}))
 

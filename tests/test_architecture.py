@@ -32,6 +32,7 @@ PACKAGES = (
     ("normgeo.callbacks",),
     ("normgeo.settings",),
     ("normgeo.pictures",),
+    ("normgeo.story",),
     ("normgeo.ui", "normgeo.cli"),
     ("normgeo.__main__", "pages", "app"),
 )

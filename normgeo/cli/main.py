@@ -28,6 +28,7 @@ from normgeo.cli import (
     network,
     pictures,
     render,
+    story,
     table,
     training,
 )
@@ -35,7 +36,7 @@ from normgeo.cli.output import open_streams, program, silence_streams
 
 COMMANDS = (
     *(explorer, table, audit, network, fisher, layer),
-    *(render, figures, pictures, training),
+    *(render, figures, story, pictures, training),
 )
 
 LONGEST_COMPLAINT = 600  # characters

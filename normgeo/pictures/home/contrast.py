@@ -43,9 +43,9 @@ def notices(result: EffectOnData, key: str, step: int) -> str:
     if problem := method.after[step].problem:
         return text("{method}: {problem}", method=name, problem=problem)
     if result.effect.strengths[step] == 1:
-        return text("{method}: nothing has changed", method=name)
+        return text("{method}: no change", method=name)
     if result.effect.strengths[step] < 0 and method.verdict.invariant:
-        return text("{method} notices only the sign", method=name)
+        return text("{method}: sign flip", method=name)
     return text(NOTICES[method.verdict.invariant], method=name)
 
 

@@ -21,7 +21,7 @@ from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, drawn
 from normgeo.settings import as_text
 from normgeo.tables import marks
 
-HIGH = 300, 110  # pixels
+HIGH = 250, 110  # pixels
 TINY = np.finfo(float).tiny
 SHARE = 0.62  # of the width of one method, for the picture
 

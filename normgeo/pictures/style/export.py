@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape, unescape
 from pathlib import Path
+from typing import final
 
 import plotly.graph_objects as go
+from jinja2 import Environment, PackageLoader
 from plotly.offline import get_plotlyjs
 
 from normgeo.base.refusal import Refusal
@@ -27,7 +30,9 @@ __all__ = [
     "FORMATS",
     "STATIC",
     "BrowserMissing",
+    "Section",
     "browser",
+    "document",
     "format_of",
     "to_bytes",
     "write",
@@ -35,46 +40,24 @@ __all__ = [
 
 FORMATS = ("html", *STATIC)
 
-PAGE = """<!DOCTYPE html>
-<html lang="{lang}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{face}</style>
-<style>
-html, body {{ height: 100%; margin: 0; background: {paper}; }}
-figure {{ margin: 0; }}
-figcaption {{
-  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
-}}
-body {{ color: {ink}; font: 16px/1.4 {font}; }}
-main {{
-  max-width: max(1360px, min(100vw, 177.8vh)); box-sizing: border-box;
-  margin: 0 auto; padding: 12px;
-}}
-h1 {{ font-size: 22px; line-height: 1.2; margin: 0 0 8px; }}
-p {{ max-width: 72ch; margin: 8px 0 0; overflow-wrap: anywhere; }}
-a {{ color: inherit; }}
-</style>
-</head>
-<body>
-<main>
-<h1>{title}</h1>
-<figure aria-label="{title}" aria-describedby="alt">
-<figcaption id="alt">{alt}</figcaption>
-</figure>
-{about}
-</main>
-<script>{plotly}</script>
-<script>
-{player}
-const figure = {figure};
-new Player(document.querySelector("figure")).open(figure, figure.layout.meta.steps?.start ?? 0);
-</script>
-</body>
-</html>
-"""
+_TEMPLATES = Environment(loader=PackageLoader("normgeo.pictures.style"), autoescape=True)
+
+
+@final
+@dataclass(frozen=True)
+class Section:
+    """A part of a document: HTML, a figure with its title and its words, and HTML below it."""
+
+    before: str = ""
+    figure: go.Figure | None = None
+    title: str = ""
+    alt: str = ""
+    after: str = ""
+
+    @property
+    def written(self) -> str:
+        """The figure as JSON in a script, where "</script>" would end it."""
+        return written(self.figure).replace("<", "\\u003c") if self.figure else ""
 
 
 def format_of(path: str | Path) -> str:
@@ -156,25 +139,31 @@ def to_bytes(
         return described(draw_once(figure, format), format, title, alt)
 
 
-def _page(figure: go.Figure, title: str, alt: str, about: Sequence[str], link: str) -> str:
-    look = figure.layout.template.layout
-    lines = [f"<p>{escape(str(line))}</p>" for line in about]
-    if link:
-        back = text("Open it in normgeo")
-        lines.append(f'<p><a href="{escape(link)}">{escape(str(back))}</a></p>')
-    return PAGE.format(
-        lang="en",
-        title=escape(title),
-        alt=escape(alt),
-        about="\n".join(lines),
-        paper=escape(look.paper_bgcolor or "white"),
-        ink=escape(look.font.color or "black"),
+def document(title: str, sections: Sequence[Section], *, language: str = "en") -> str:
+    """Return a page of HTML with live figures, which needs no network.
+
+    Its colors and its font are those of the first figure.
+    """
+    look = next(one.figure for one in sections if one.figure).layout.template.layout
+    return _TEMPLATES.get_template("document.html").render(
+        language=language,
+        title=title,
+        sections=sections,
+        paper=look.paper_bgcolor or "white",
+        ink=look.font.color or "black",
         font=look.font.family or "sans-serif",
         face=font_rule(),
         plotly=get_plotlyjs(),
         player=SCRIPT,
-        figure=written(figure).replace("<", "\\u003c"),  # in a script, "</script>" would end it
     )
+
+
+def _page(figure: go.Figure, title: str, alt: str, about: Sequence[str], link: str) -> str:
+    lines = [f"<p>{escape(str(line))}</p>" for line in about]
+    if link:
+        back = text("Open it in normgeo")
+        lines.append(f'<p><a href="{escape(link)}">{escape(str(back))}</a></p>')
+    return document(title, [Section("", figure, title, alt, "\n".join(lines))])
 
 
 def _plain(title: str) -> str:

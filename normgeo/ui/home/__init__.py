@@ -1,39 +1,48 @@
-"""The parts of the page Home."""
+"""Home: the story, chapter by chapter."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from normgeo.base.text import text
 from normgeo.settings import Settings
-from normgeo.ui import results, url, verdict_table
-from normgeo.ui.home import linked_example
+from normgeo.story.story import Chapter, Story, language, story
+from normgeo.ui import results, url
+from normgeo.ui.home import example
 from normgeo.ui.home.ways import draw_ways
 
-__all__ = ["draw_example", "draw_real_data", "draw_table", "draw_ways"]
+__all__ = ["draw", "told"]
 
 
-def draw_example(settings: Settings) -> None:
-    """Draw the integers that can be changed."""
-    linked_example.draw(settings)
-    st.caption(str(text("Sections 2 and 3, Eq. 2 and 3; section 5.1, Eq. 5: z = (a − μ)/σ.")))
+def told() -> Story:
+    """Return the story in the language of the address, or of the browser."""
+    wanted = st.query_params.get("language", Settings.language)
+    return story(language(wanted, st.context.locale))
 
 
-def draw_table(settings: Settings) -> None:
-    """Draw Table 1, whose cells lead to their pictures."""
-    st.markdown(str(text("**What follows:** the changes that leave z as it is")))
-    verdict_table.draw_with_legend(
-        settings,
-        "paper",
-        "paper",
-        on_pick=lambda cell: st.switch_page(
-            "pages/invariance.py",
-            query_params={**url.view_elsewhere(), **settings.to_query(), "cell": cell},
-        ),
-    )
+def draw(told: Story, settings: Settings) -> None:
+    """Draw the chapters, each with its figure and the page that goes on from it."""
+    opening, *chapters, terms = told.chapters
+    _draw(opening, settings)
+    draw_ways()
+    for chapter in chapters:
+        _draw(chapter, settings)
+    with st.container(key="terms"):
+        st.caption(f"**{terms.title}**: {terms.words}")
 
 
-def draw_real_data(settings: Settings) -> None:
-    """Draw the averages in the chosen data, with the current example."""
-    st.markdown(str(text("**The same in real data**, and the example as a figure for slides")))
-    results.show("averages", settings)
+def _draw(chapter: Chapter, settings: Settings) -> None:
+    with st.container(key=f"chapter_{chapter.picture}"):
+        if chapter.title:
+            st.header(chapter.title, anchor=chapter.picture)
+        st.markdown(chapter.words)
+        if chapter.picture == "averages":
+            example.draw(settings)
+        results.show(chapter.picture, chapter.settings(settings))
+        if chapter.after:
+            st.markdown(chapter.after)
+        st.page_link(
+            f"pages/{chapter.page}.py",
+            label=chapter.more,
+            icon=":material/arrow_forward:",
+            query_params={**url.view_elsewhere(), **chapter.query(settings)},
+        )
