@@ -6,5 +6,6 @@ settings = frame.begin(
     story.title,
     symbols="X, x|W, w|a|μ|σ|z|F|KL|neuron|case|re-centering, re-scaling|null direction",
     controls=("language",),
+    tabs=home.TABS,
 )
 home.draw(story, settings)

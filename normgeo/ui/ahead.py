@@ -28,13 +28,13 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PAGE_OF, PICTURES
 from normgeo.settings import RULES, Settings
+from normgeo.story.story import story
 from normgeo.ui.computing.server import Server
 from normgeo.ui.results import whole
 
 SWITCH = "NORMGEO_AHEAD"  # an environment variable; "0": compute nothing ahead
 LAYER = {"method": "layer"}
 OPENED: Mapping[str, Mapping[str, Any]] = {
-    "averages": {},
     "effect": {},
     "turn": {},
     "descent": {},
@@ -109,6 +109,9 @@ class Ahead:
         """What pages show at their defaults, by the name of the picture, and the audit."""
         for name, own in self.opened.items():
             yield name, Settings(**own)
+        for chapter in story("en").chapters:
+            if chapter.picture:
+                yield chapter.picture, chapter.settings(Settings())
         yield "audit", Settings()
 
     def methods_with_data(self) -> Iterator[tuple[str, Settings]]:

@@ -140,7 +140,7 @@ def answers_others(url: str) -> bool:
     ("command", "path", "question"),
     [
         ("normgeo open", "/learning_rate", r"\?$"),
-        ("python -m normgeo open", "/", r"What does each method average\?"),
+        ("python -m normgeo open", "/", r"Drag the contrast of one picture"),
     ],
 )
 def test_first_request_to_an_installed_explorer_is_any_page(

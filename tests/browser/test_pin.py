@@ -85,7 +85,7 @@ def test_focus_stays_where_pictures_are_pinned_swapped_and_unpinned(server, page
     ("address", "link", "to"),
     first(
         [
-            ("/", "button[data-cell='batch.case_rescaling']", "invariance"),
+            ("/", ".st-key-chapter_contrast [data-testid=stPageLink] a", "invariance"),
             ("/", ".st-key-way_explore button", "invariance"),
             ("/audit", "[data-key]", "invariance"),
         ]

@@ -1,14 +1,14 @@
-"""Home: the example, what each method averages in real data, the live Table 1, the ways in."""
+"""Home: the story, with its figures, its links and the ways in."""
 
 import re
-from fractions import Fraction
+from html import unescape
 
 import numpy as np
 import pytest
 
-from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.example import EXAMPLE_PLACE, EXAMPLE_W, EXAMPLE_X, read
 from normgeo.settings import Settings
+from normgeo.story.story import STATES, story
 from normgeo.ui.frame import PAGES
 from normgeo.ui.teaching import tours
 
@@ -21,28 +21,62 @@ def results(captions: str) -> list[float]:
 
 
 def z_by_hand(X, W, n, h):
-    """z of batch, layer and weight norm at a place, and of RMS norm."""
+    """z of batch, layer and weight norm at a place."""
     A = X @ W.T
     return [
         (A[n, h] - A[:, h].mean()) / A[:, h].std(),
         (A[n, h] - A[n].mean()) / A[n].std(),
         A[n, h] / np.linalg.norm(W[h]),
-        A[n, h] / np.sqrt((A[n] ** 2).mean()),
     ]
 
 
+def test_page_says_what_it_is_and_has_every_figure_in_order(shown):
+    home = shown("home")
+    assert home.figures == list(STATES)
+    assert home.app.title[0].value == story("en").title
+    assert home.app.markdown[0].value == story("en").chapters[0].words
+
+
+@pytest.mark.parametrize("language", ["ko", "zh"])
+def test_page_is_in_the_language_of_its_address(shown, language):
+    home, told = shown("home", language=language), story(language)
+    assert home.app.title[0].value == told.title
+    assert [header.value for header in home.app.header] == [
+        one.title for one in told.chapters[1:-1]
+    ]
+    assert home.figures == list(STATES)
+
+
+def test_a_language_that_is_none_is_named(shown):
+    home = shown("home", language="fr")
+    assert len(home.warnings) == 1
+    assert home.app.title[0].value == story("en").title
+
+
+def test_each_chapter_leads_to_its_page_in_the_same_state(shown):
+    home = shown("home", delta="5", growth="4")
+    told, visitor = story("en").chapters[:-1], Settings(delta=5, growth=4)
+    links = {link.proto.label: link.proto.query_string for link in home.app.get("page_link")}
+    for chapter in told:
+        query = "&".join(f"{name}={word}" for name, word in chapter.query(visitor).items())
+        assert unescape(links[chapter.more]) == query
+
+
 def test_arithmetic_ends_with_the_z_of_each_method(shown, subtests):
-    for example, place in [("", ""), (EDITED, "2.0")]:
-        with subtests.test(example=example, place=place):
-            home = shown("home", example=example, place=place) if example else shown("home")
+    for example, place, delta in [("", "", 1), (EDITED, "2.0", 1), (EDITED, "2.0", 3)]:
+        with subtests.test(example=example, place=place, delta=delta):
+            query = {"example": example, "place": place} if example else {}
+            home = shown("home", delta=str(delta), **query)
             X, W = read(example) if example else (EXAMPLE_X, EXAMPLE_W)
             n, h = map(int, place.split(".")) if place else EXAMPLE_PLACE
-            found = results(home.captions("averages"))
-            assert found == pytest.approx(z_by_hand(X, W, n, h)[:3], rel=0.005)
+            X = np.where(np.arange(3)[:, None] == n, delta * X, X)
+            assert results(home.captions("averages")) == pytest.approx(
+                z_by_hand(X, W, n, h), rel=0.005
+            )
 
 
 def test_arithmetic_can_be_followed(shown):
-    captions = shown("home").captions("averages")
+    captions = shown("home", delta="1").captions("averages")
     assert "μ = (6 + 6 + 9)/3 = 7<br>σ² = (1² + 1² + 2²)/3 = 2<br><b>z = (6 − 7)/√2" in captions
     assert "μ = (3 + 6 + 0)/3 = 3<br>σ² = (0² + 3² + 3²)/3 = 6<br><b>z = (6 − 3)/√6" in captions
     assert "σ = ‖w‖ = √(2² + 2² + 1²) = 3<br><b>z = (6 − 0)/3" in captions
@@ -56,37 +90,6 @@ def test_words_for_a_screen_reader_hold_the_arithmetic(shown):
             assert line in said
 
 
-def test_example_begins_with_the_numbers_of_the_library(shown):
-    content = shown("home", example=EDITED).table("example")
-    X, W = read(EDITED)
-    A = X @ W.T
-    assert [method["title"] for method in content["methods"]] == [
-        "batch norm",
-        "layer norm",
-        "weight norm",
-        "RMS norm",
-    ]
-    for method, column in zip(content["methods"], range(4), strict=True):
-        expected = [[z_by_hand(X, W, n, h)[column] for h in range(3)] for n in range(3)]
-        for name in ("z", "lines"):
-            found = [
-                [
-                    float(re.sub(r".*= ", "", words if name == "z" else words[2]).replace("−", "-"))
-                    for words in row
-                ]
-                for row in method[name]
-            ]
-            assert found == pytest.approx(np.array(expected), rel=0.006)
-        mean = A.mean(axis=0 if method["center"] == "batch" else 1, keepdims=True)
-        if method["center"] in ("batch", "layer"):
-            told = [
-                [Fraction(words.replace("−", "-")) for _, words in row]
-                for row in method["statistics"]["μ"]
-            ]
-            assert np.array(told, float) == pytest.approx(np.broadcast_to(mean, A.shape))
-    assert content["a"] == [[str(a).replace("-", "−") for a in row] for row in A]
-
-
 def test_an_example_from_an_address_is_named_where_it_is_bad(shown, subtests):
     for example, warnings in [
         ("1.2.0_0.3.0_2.1.3", 1),
@@ -97,37 +100,15 @@ def test_an_example_from_an_address_is_named_where_it_is_bad(shown, subtests):
         with subtests.test(example=example, warnings=warnings):
             home = shown("home", example=example)
             assert len(home.warnings) == warnings
-            used = home.table("example")["example"]
-            assert used == (Settings.example if warnings else example)
-            assert home.figures == ["averages"]
+            assert home.figures == list(STATES)
             if not warnings:
-                assert (
-                    home.captions("averages").replace("<br>", " ").count("so there is no z.") == 3
-                )
+                words = home.captions("averages").replace("<br>", " ")
+                assert words.count("so there is no z.") == 3
 
 
-def test_example_and_figure_stay_apart_from_other_settings(shown):
-    """The example is worked whatever is chosen for the real data."""
-    plain, other = (shown("home", **query).table("example") for query in ({}, {"neurons": "1"}))
-    assert plain == other
-
-
-def test_table_is_table_1(shown):
-    home = shown("home")
-    assert home.signs() == {"batch norm": "✓✗✓✓✓✗", "layer norm": "✓✓✗✓✗✓", "weight norm": "✓✗✓✗✗✗"}
-    assert "18 of 18 cells agree with the paper" in home.words
-
-
-def test_every_data_set_has_its_grids(shown, subtests):
-    for dataset in DATASETS:
-        with subtests.test(dataset=dataset):
-            home = shown("home", dataset=dataset)
-            assert home.figures == ["averages"]
-            assert home.app.selectbox(key="dataset").value == dataset
-
-
-def test_one_neuron_still_has_grids(shown):
-    assert shown("home", neurons="1").figures == ["averages"]
+def test_a_presentation_shows_one_chapter_at_a_time(shown):
+    assert shown("home", present="1").figures == ["contrast"]
+    assert shown("home", present="1", tab="turn").figures == ["turn"]
 
 
 def test_ways_in_lead_to_the_stops_of_the_tours(shown):
@@ -137,4 +118,4 @@ def test_ways_in_lead_to_the_stops_of_the_tours(shown):
         for name in tours.names()
         for number, stop in enumerate(tours.tour(name, PAGES).stops, 1)
     ]
-    assert [(link.label, link.query_string) for link in links] == stops
+    assert set(stops) <= {(link.label, link.query_string) for link in links}

@@ -8,7 +8,7 @@ from normgeo.normalizers.example import read
 from normgeo.normalizers.in_numpy import in_numpy
 from normgeo.pictures.home.averages import Averages
 from normgeo.pictures.in_numpy.script import number_of
-from normgeo.settings import Settings
+from normgeo.settings import Settings, as_text
 
 START = """\
 import numpy as np
@@ -16,7 +16,8 @@ import numpy as np
 
 {number}
 np.set_printoptions(formatter={{"all": number}})
-X = np.array({X})  # cases
+X = np.array({X}, float)  # cases
+X[{n}] *= {factor}
 W = np.array({W})  # neurons
 A = X @ W.T
 """
@@ -25,7 +26,9 @@ A = X @ W.T
 def script(settings: Settings, result: Averages) -> str:
     """Return a script that prints μ, σ and z of all places, method after method."""
     X, W = read(settings.example)
-    parts = [START.format(number=number_of(3), X=X.tolist(), W=W.tolist())]
+    factor = as_text(result.factors[result.opening])
+    start = {"X": X.tolist(), "W": W.tolist(), "n": result.place[0], "factor": factor}
+    parts = [START.format(number=number_of(3), **start)]
     for average in result.averaged.values():
         lines = in_numpy(average.normalizer)
         if lines:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import streamlit as st
 
 from normgeo.settings import Settings
-from normgeo.story.story import Chapter, Story, language, story
+from normgeo.story.story import STATES, Chapter, Story, language, story
 from normgeo.ui import results, url
 from normgeo.ui.home import example
 from normgeo.ui.home.ways import draw_ways
+from normgeo.ui.teaching import present
 
-__all__ = ["draw", "told"]
+__all__ = ["TABS", "draw", "told"]
+
+TABS = tuple(STATES)[1:]
+"""The slides of a presentation after the first one: the chapters, by their pictures."""
 
 
 def told() -> Story:
@@ -20,8 +24,16 @@ def told() -> Story:
 
 
 def draw(told: Story, settings: Settings) -> None:
-    """Draw the chapters, each with its figure and the page that goes on from it."""
+    """Draw the chapters, each with its figure and the page that goes on from it.
+
+    Presented, a chapter is a slide: its figure alone.
+    """
     opening, *chapters, terms = told.chapters
+    if url.bare():
+        slide = present.slides(settings, {one.picture: one.title for one in chapters})
+        chapter = next((one for one in chapters if one.picture == slide), opening)
+        results.show(chapter.picture, chapter.settings(settings))
+        return
     _draw(opening, settings)
     draw_ways()
     for chapter in chapters:

@@ -31,7 +31,7 @@ from normgeo.base.text import text
 from normgeo.pictures import PAGE_OF
 from normgeo.settings import Settings
 
-ELEMENTS: Mapping[str, tuple[str, ...]] = {"home": ("example", "table"), "invariance": ("table",)}
+ELEMENTS: Mapping[str, tuple[str, ...]] = {"invariance": ("table",)}
 """Subjects of stops other than pictures and tabs, by the key of the element."""
 
 FIELDS = ("open", "shows")
