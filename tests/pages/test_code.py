@@ -24,7 +24,9 @@ def test_page_shows_the_script_of_its_settings(shown, subtests):
             found = shown(page, dataset="iris", **query)
             settings, _ = Settings.from_query({"dataset": "iris", **query})
             picture = PICTURES[name]
-            assert scripts(found) == [picture.in_numpy(settings, picture.compute(settings)).strip()]
+            script = picture.in_numpy(settings, picture.compute(settings)).strip()
+            assert script in scripts(found)
+            assert len(scripts(found)) == 1 or page == "home", "which has several figures"
             assert "**In NumPy**" in found.words
 
 

@@ -11,7 +11,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.home.contrast import notices
-from normgeo.pictures.invariance.dots import dots, moved
+from normgeo.pictures.invariance.dots_figure import dots, moved
 from normgeo.pictures.invariance.effect import EffectOnData, movement, sign_and_words
 from normgeo.pictures.invariance.effect_figure import faded_ink
 from normgeo.pictures.invariance.thumbnails import LEVELS

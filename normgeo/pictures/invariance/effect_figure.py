@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
-from normgeo.pictures.invariance.dots import dots, moved
+from normgeo.pictures.invariance.dots_figure import dots, moved
 from normgeo.pictures.invariance.effect import EffectOnData, parameter
 from normgeo.pictures.invariance.effect_words import beside, heading, missing, what_is_drawn
 from normgeo.pictures.invariance.thumbnails import BOX, LEVELS, Grid, bars, images
