@@ -168,17 +168,16 @@ class Ahead:
                 PAGES.require(cost, picture.title)
                 if cost.seconds > most:
                     return
+            key = compute, used
+            there = kept.get(key)  # a refusal is kept as well
         except Refusal:
             return
-        key = compute, used
-        if kept.get(key) is None:
+        if there is None:
             asked = partial(self.server.keep, key)
             run = self.server.pool.ask(_SELF, key, compute, used, on_end=asked)
             while not run.wait(1.0):
                 run.stay(_SELF)
-            if run.error:
-                return
-        there = kept.get(key)
+            there = None if run.error else kept.get(key)
         # Pictures may share a result, of which one is drawn already.
         if picture is not None and drawn and there is not None:
             whole(name, settings, there.result).chart(self.server, there, settings.theme)
