@@ -64,7 +64,11 @@ def test_every_pin_has_a_hash(subtests: pytest.Subtests) -> None:
 
 
 # Modules with another name than their library, and modules that a required library brings.
-PROVIDERS = {"sklearn": "scikit-learn", "pytorch_lightning": "pytorch-lightning"}
+PROVIDERS = {
+    "sklearn": "scikit-learn",
+    "markdown_it": "markdown-it-py",
+    "pytorch_lightning": "pytorch-lightning",
+}
 
 
 def test_every_imported_library_is_required() -> None:

@@ -81,8 +81,8 @@ def test_home(rows, subtests):
             chosen = {"example": EXAMPLES[example], "place": place, "delta": delta}
             script, result, words = written("averages", **chosen)
             blocks = re.split(r".*: μ, σ, z\n", "\n".join(printed(script)))[1:]
-            lasts = [word.rpartition("<br>")[2] for word in words if "<br>" in word]
-            lasts = [word for word in lasts if "z = " in word or "no z" in word]
+            lasts = [word.rpartition("<b>")[2].replace("<br>", " ") for word in words]
+            lasts = [word for word in lasts if word.startswith(("z = ", "σ = 0"))]
             numbers_shown = result.steps[result.opening].numbers
             assert len(blocks) == len(lasts) == len(numbers_shown) == 3
             n, h = map(int, place.split("."))

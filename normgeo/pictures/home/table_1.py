@@ -10,7 +10,7 @@ from normgeo.base.text import text
 from normgeo.invariance.certificate import Verdict, certify
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures.picture import Study
-from normgeo.pictures.work import certificate_seconds
+from normgeo.pictures.work import BASE, certificate_seconds
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 from normgeo.tables.verdicts import COLUMNS, power_above
@@ -66,7 +66,7 @@ def _observed(result: Filled) -> str:
 
 
 def _cost(settings: Settings) -> Cost:
-    return Cost(seconds=len(METHODS) * len(COLUMNS["paper"]) * certificate_seconds(1))
+    return BASE + Cost(seconds=len(METHODS) * len(COLUMNS["paper"]) * certificate_seconds(1))
 
 
 STUDY = Study(
