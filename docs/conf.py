@@ -12,6 +12,10 @@ sys.path.insert(0, str(ROOT))
 os.environ["PYTHONPATH"] = str(ROOT)  # of the notebook's kernel
 
 import normgeo  # noqa: E402 - from the checkout
+from normgeo.pictures import PAGE_OF, PICTURES  # noqa: E402
+from normgeo.settings import LANGUAGES, Settings  # noqa: E402
+from normgeo.story.page import figure, figures, gallery, page  # noqa: E402
+from normgeo.story.story import story  # noqa: E402
 
 project = "normgeo"
 author = "the normgeo authors"
@@ -113,10 +117,34 @@ def as_restructured(
     lines[:] = shown
 
 
+def write_story(app: Any, exception: Exception | None) -> None:
+    """Write the story in its languages, and a gallery of all figures, beside the pages."""
+    if exception is not None or app.builder.name != "html":
+        return
+    settings, folder = Settings(), Path(app.outdir)
+    drawn = figures(settings)
+    for language in LANGUAGES:
+        (folder / f"story-{language}.html").write_text(
+            page(story(language), settings, drawn), "utf-8"
+        )
+    shown = {name: one for name, one in PICTURES.items() if not one.study.begins}
+    parts = [drawn.get(name) or figure(one, settings) for name, one in shown.items()]
+    (folder / "gallery.html").write_text(gallery(parts, map(address, shown)), "utf-8")
+
+
+def address(picture: str) -> str:
+    """The address at which a figure is alone."""
+    place = PAGE_OF[picture]
+    tabs = getattr(import_module(f"normgeo.ui.{place}"), "TABS", ())
+    tab = f"&tab={picture}" if picture in tabs else ""
+    return f"https://your.server/{place}?embed=true{tab}"
+
+
 SECTIONS = {"Args", "Attributes", "Returns", "Raises", "Yields"}
 
 
 def setup(app: Any) -> None:
     """Join Sphinx."""
     write_api()
+    app.connect("build-finished", write_story)
     app.connect("autodoc-process-docstring", as_restructured, priority=100)

@@ -48,9 +48,10 @@ def run(options: argparse.Namespace) -> None:
     settings = Settings.from_recipe(parse_pairs(options.settings))
     require_writable(path)
 
-    from normgeo.story.page import page
+    from normgeo.story.page import figures, page
     from normgeo.story.story import story
 
     with Bar() as report:
-        made = page(story(options.language), settings, app=options.app, progress=report)
-    write_bytes(made.encode(), path)
+        drawn = figures(settings, report)
+    told = page(story(options.language), settings, drawn, app=options.app)
+    write_bytes(told.encode(), path)

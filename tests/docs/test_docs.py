@@ -43,6 +43,14 @@ def test_notebook_ran_and_its_picture_is_there(built: Path) -> None:
     assert "Plotly.newPlot" in page
 
 
+@pytest.mark.exhaustive
+def test_story_and_gallery_stand_beside_the_pages(built: Path) -> None:
+    for name in ("story-en", "story-ko", "story-zh", "gallery"):
+        assert f'href="{name}.html"' in (built / "index.html").read_text("utf-8")
+        assert (built / f"{name}.html").read_text("utf-8").count("<figure ") >= 8
+    assert (built / "gallery.html").read_text("utf-8").count("&lt;iframe ") > 30
+
+
 def test_every_formula_names_a_test_that_exists() -> None:
     tests = {
         node.name

@@ -3,8 +3,7 @@
 import json
 import re
 import string
-
-import pytest
+from html import unescape
 
 from normgeo.pictures import PICTURES
 from normgeo.settings import LANGUAGES, Settings
@@ -76,7 +75,9 @@ def test_a_chapter_opens_where_the_slider_stands_and_so_does_its_page():
 
 def test_file_holds_the_text_and_every_figure_and_needs_no_network():
     told = story("zh")
-    content = page_file.page(told, Settings(delta=2), app="https://class.example/norms/")
+    settings = Settings(delta=2)
+    drawn = page_file.figures(settings)
+    content = page_file.page(told, settings, drawn, app="https://class.example/norms/")
     head = content.partition("<script>")[0]
     assert '<html lang="zh">' in content
     assert f"<h1>{told.title}</h1>" in head
@@ -97,9 +98,18 @@ def test_file_holds_the_text_and_every_figure_and_needs_no_network():
     )
 
 
-@pytest.mark.parametrize("key", ["en"])
-def test_file_has_no_links_without_an_application(key, monkeypatch):
-    told = story(key)
+def test_file_has_no_links_without_an_application(monkeypatch):
     monkeypatch.setattr(page_file, "document", lambda title, sections, language: sections)
-    sections = page_file.page(told, Settings())
+    sections = page_file.page(story("en"), Settings(), {})
+    assert len(sections) == len(STATES) + 1
     assert not any("<a " in one.before + one.after for one in sections)
+
+
+def test_gallery_has_the_line_that_embeds_each_figure():
+    picture = PICTURES["table_1"]
+    one = page_file.figure(picture, Settings())
+    content = page_file.gallery([one], ["https://your.server/invariance?embed=true&tab=own"])
+    assert f"<h2>{picture.title}</h2>" in content
+    (line,) = re.findall("<pre><code>(.*)</code></pre>", content)
+    address = "https://your.server/invariance?embed=true&tab=own"
+    assert unescape(line) == f'<iframe src="{address}" width="1000" height="620"></iframe>'
