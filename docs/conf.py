@@ -137,7 +137,7 @@ def address(picture: str) -> str:
     place = PAGE_OF[picture]
     tabs = getattr(import_module(f"normgeo.ui.{place}"), "TABS", ())
     tab = f"&tab={picture}" if picture in tabs else ""
-    return f"https://your.server/{place}?embed=true{tab}"
+    return f"https://your.server/{'' if place == 'home' else place}?embed=true{tab}"
 
 
 SECTIONS = {"Args", "Attributes", "Returns", "Raises", "Yields"}

@@ -71,7 +71,6 @@ def gallery(figures: Iterable[Section], addresses: Iterable[str]) -> str:
     sections = []
     for one, address in zip(figures, addresses, strict=True):
         line = f'<iframe src="{address}" width="1000" height="620"></iframe>'
-        before = f"<h2>{escape(one.title)}</h2>\n<p>{escape(one.alt)}</p>"
         after = f"<pre><code>{escape(line)}</code></pre>"
-        sections.append(replace(one, before=before, after=after))
+        sections.append(replace(one, before=f"<h2>{escape(one.title)}</h2>", after=after))
     return document(text("All figures"), sections)
