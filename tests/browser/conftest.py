@@ -232,7 +232,7 @@ class Pages:
         page = next((one for one in context.pages if self._waits(one)), None) or context.new_page()
         self.pages.append(page)
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme=scheme)
+        page.emulate_media(color_scheme=scheme, reduced_motion="no-preference")
         for event, answer in self._answers():
             page.on(event, answer)
         return page
