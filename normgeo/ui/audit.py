@@ -30,7 +30,7 @@ from normgeo.tables.formats import render
 from normgeo.ui import source, url
 from normgeo.ui.computing.server import here
 from normgeo.ui.computing.task import Task
-from normgeo.ui.figures.export_row import download, why_no_browser
+from normgeo.ui.share.files import download, why_no_browser
 from normgeo.ui.teaching import predict_claim
 
 COST = Cost(bytes=64 * MEGABYTE, seconds=60.0)

@@ -54,34 +54,6 @@ def controls(
         _control(settings, name, prefix + name, labels, why, picture, width)
 
 
-def tell_left_out(
-    settings: Settings,
-    names: Iterable[str],
-    picture: Judge,
-    *,
-    one_method: bool = False,
-    short: bool = False,
-) -> None:
-    """Say beneath widgets which values cannot be chosen, and why.
-
-    `short` gives the first reason alone, where the heading has no room for more.
-    """
-    lines = [
-        line
-        for name in names
-        if not (one_method and useless(settings, name))
-        for line in left_out(picture, settings, name)
-    ]
-    if short and len(lines) > 1:
-        more = text("Open Settings for another reason.")
-        if (n := len(lines) - 1) > 1:
-            more = text("Open Settings for {n} more reasons.", n=n)
-        lines = [f"{lines[0]} {more}"]
-    if lines:
-        with st.container(key=f"left_out_{'own' if callable(picture) else picture}"):
-            st.caption("  \n".join(map(str, lines)))
-
-
 def differing(settings: Settings, names: Iterable[str]) -> list[str]:
     """The names of the settings that differ from their defaults."""
     return [name for name in names if getattr(settings, name) != getattr(Settings, name)]
@@ -98,14 +70,16 @@ def _control(
 ) -> None:
     value = st.session_state[key] = getattr(settings, name)
     setting, rule = SETTINGS[name], RULES[name]
-    label, help = str(setting.label), str(why or setting.help)
+    label, told = str(setting.label), [why or setting.help]
+    if picture and label_visible and not why:
+        told += left_out(picture, settings, name)
     common: dict[str, Any] = {
         "key": key,
         "on_change": _changed,
         "args": (name, key),
         "width": width,
         "label_visibility": "visible" if label_visible else "collapsed",
-        "help": help if help and label_visible else None,
+        "help": "\n\n".join(filter(None, map(str, told))) or None if label_visible else None,
         "disabled": bool(why),
     }
     if isinstance(rule, Open):

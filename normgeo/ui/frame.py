@@ -23,13 +23,14 @@ from normgeo.ui import presence, source, url
 from normgeo.ui.ahead import Ahead
 from normgeo.ui.computing.server import Server, here
 from normgeo.ui.controls import controls as draw_controls
-from normgeo.ui.controls import differing, tell_left_out
+from normgeo.ui.controls import differing
 from normgeo.ui.defects import Explained, each_once
-from normgeo.ui.possible import Judge
-from normgeo.ui.teaching import beside, glossary, menu, pin, present, qr, tours
+from normgeo.ui.possible import Judge, left_out
+from normgeo.ui.share import files
+from normgeo.ui.teaching import beside, glossary, menu, pin, present, tours
 from normgeo.workers.pool import Pool
 
-_OPEN, _BEGUN = "_settings_open", "_begun"
+_BEGUN, _SHOWN = "_begun", "_shown_page"
 # Not in the session's state: a script that a click ends resets this while the next one begins and
 # Streamlit iterates over that state.
 _INSIDE = ContextVar("inside_app", default=False)
@@ -101,61 +102,60 @@ def begin(
     if place:
         tours.bar(place, asks=bool(settings.predict))
     with st.container(horizontal=True, vertical_alignment="center", key="heading", gap="small"):
+        if not url.bare():
+            _pages(page)
+            _options(key="show_options", data={"label": str(text("Options"))}, width="content")
         st.title(str(text(question)), anchor=False, width="stretch")
         if url.bare():
             present.leave()
         else:
-            draw_controls(settings, controls, labels=False, picture=picture, width=NARROW)
-            if more:
-                _settings_toggle(settings, more)
-            menu.draw(page, settings)
-            _copy_link(
-                data={"label": str(text("Copy link")), "done": str(text("Copied"))},
-                key="copy_link",
-                width="content",
-            )
-            qr.draw()
-            st.button(str(text("Reset")), key="reset", on_click=url.reset)
+            with st.container(horizontal=True, key="options", gap="small", width="content"):
+                draw_controls(settings, controls, labels=False, picture=picture, width=NARROW)
+                if more:
+                    _settings(settings, controls, more, picture)
+                menu.draw(page, settings)
+                files.button(shown=True)
+                glossary.draw(symbols, button=True)
+                st.button(str(text("Reset")), key="reset", on_click=url.reset)
         _player(
             key="player",
             width="content",
             on_theme_change=lambda: None,
             on_picked_change=_picked,
         )
-    opened = more if st.session_state.get(_OPEN) else ()
-    if opened and not url.bare():
-        # A strip, since a popover would cover the picture that the settings change.
-        with st.container(horizontal=True, key="strip", gap="small"):
-            draw_controls(settings, more, one_method="method" in controls, picture=picture)
-    if picture and not url.bare():
-        tell_left_out(
-            settings,
-            (*controls, *opened),
-            picture,
-            one_method="method" in controls,
-            short=not opened,
-        )
-    glossary.draw(symbols)
+    if url.bare():
+        files.button(shown=False)
+        glossary.draw(symbols, button=False)
     pin.bar(page, PAGES, settings)
     _warn((*lost, *problems))
     server.on_visit(page, settings, controls)
     return settings
 
 
-def _settings_toggle(settings: Settings, names: Sequence[str]) -> None:
-    """Draw the button of the strip, with the number of settings that differ from the defaults."""
-    st.session_state.setdefault(_OPEN, False)
+def _settings(
+    settings: Settings, controls: Sequence[str], names: Sequence[str], picture: Judge
+) -> None:
+    """Draw the button that opens settings, and the number of those that are not the default.
+
+    The number stands beside it: a button whose label changes would close.
+    """
     other = differing(settings, names)
-    badge = f" :blue-badge[{len(other)}]" if other else ""
+    opened = st.popover(str(text("Settings")), key="settings", on_change="rerun")
+    if other:
+        st.markdown(f":blue-badge[{len(other)}]", width="content")
+    if not opened.open:
+        return
     labels = ", ".join(str(SETTINGS[name].label) for name in other)
-    st.button(
-        f"{text('Settings')}{badge}",
-        key="settings",
-        icon=":material/expand_less:" if st.session_state[_OPEN] else ":material/expand_more:",
-        icon_position="right",
-        help=str(text("Not the default: {labels}", labels=labels)) if other else None,
-        on_click=_toggle,
-    )
+    missing = [why for name in controls for why in left_out(picture, settings, name)]
+    with opened:
+        with st.container(horizontal=True, key="strip", gap="small"):
+            one_method = "method" in controls
+            draw_controls(settings, names, one_method=one_method, picture=picture)
+        if other:
+            st.caption(str(text("Not the default: {labels}", labels=labels)))
+        if missing:  # the lists of the heading have no help of their own
+            told = "\n\n".join(map(str, missing))
+            st.caption(str(text("The heading offers what works here.")), help=told)
 
 
 def _picked() -> None:
@@ -163,10 +163,6 @@ def _picked() -> None:
     setting, value = st.session_state["player"].picked
     if setting in ("index", "neuron"):
         url.change(**{setting: value})
-
-
-def _toggle() -> None:
-    st.session_state[_OPEN] = not st.session_state[_OPEN]
 
 
 def _warn(problems: Sequence[str]) -> None:
@@ -188,6 +184,17 @@ def _navigation() -> st.Page:
         for place, (name, title) in enumerate(PAGES.items())
     ]
     return st.navigation(pages, position="top")
+
+
+def _pages(page: str) -> None:
+    """Draw the menu of pages for a phone, which has no room for the navigation."""
+    if st.session_state.get(_SHOWN) != page:
+        st.session_state[_SHOWN], st.session_state["pages"] = page, False
+    opened = st.popover(str(text("Pages")), key="pages", on_change="rerun")
+    if opened.open:
+        with opened:
+            for name, title in PAGES.items():
+                st.page_link(f"pages/{name}.py", label=str(title))
 
 
 def _require_app() -> None:
@@ -245,9 +252,9 @@ _player = st.components.v2.component(
     js=f"{PANEL}\n{source(*_SCRIPTS)}",
 )
 
-_copy_link = st.components.v2.component(
-    "normgeo_copy_link",
-    html='<button type="button"></button><span role="status" class="unseen"></span>',
-    css=source("component.css", "copy_link.css"),
-    js=source("copy_link.js"),
+_options = st.components.v2.component(
+    "normgeo_options",
+    html='<button type="button"></button>',
+    css=source("component.css", "options.css"),
+    js=source("options.js"),
 )

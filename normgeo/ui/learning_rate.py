@@ -23,7 +23,7 @@ from normgeo.tables.formats import render
 from normgeo.tables.marks import in_markdown
 from normgeo.tables.table import Table
 from normgeo.ui import results, tex
-from normgeo.ui.controls import controls, tell_left_out
+from normgeo.ui.controls import controls
 from normgeo.ui.tabs import Tabs, points
 
 
@@ -197,7 +197,6 @@ def _controls(
     """
     with st.container(horizontal=True, key=f"{tab}_controls", gap="small"):
         controls(settings, names, prefix=f"{tab}_", picture=tab)
-    tell_left_out(settings, names, tab)
     return None if settings.rate else st.empty()
 
 

@@ -15,7 +15,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.rules import Choice, Whole
 from normgeo.base.text import text
 from normgeo.pictures import PICTURES
-from normgeo.settings import RULES, SETTINGS, Settings
+from normgeo.settings import RULES, Settings
 
 EACH = "neurons", "groups"
 """Settings whose every whole number is tried; others are refused only if they are too large."""
@@ -96,7 +96,9 @@ def left_out(picture: Judge, settings: Settings, name: str) -> list[str]:
 
     A field itself says which numbers are too large for it.
     """
-    label, rule = SETTINGS[name].label, RULES[name]
+    if not picture:
+        return []
+    rule = RULES[name]
     reasons: dict[str, list[str]] = {}
     if isinstance(rule, Choice):
         there = possible(picture, settings, name, rule.options)
@@ -111,12 +113,7 @@ def left_out(picture: Judge, settings: Settings, name: str) -> list[str]:
             why = why_not(picture, settings, name, min(out))
             reasons[why] = _ranges(sorted(out))
     return [
-        text(
-            "{words} cannot be chosen for “{label}”. {why}",
-            words=", ".join(words),
-            label=label,
-            why=why,
-        )
+        text("Not here: {words}. {why}", words=", ".join(words), why=why)
         for why, words in reasons.items()
     ]
 

@@ -1,4 +1,4 @@
-"""Pictures on a page, with their buttons, figures and export rows."""
+"""Pictures on a page, with their buttons, figures and files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from normgeo.settings import Settings
 from normgeo.ui.computing.server import Server, here
 from normgeo.ui.computing.task import AGAIN, Found, Task
 from normgeo.ui.defects import Explained
-from normgeo.ui.figures import export_row, figure
+from normgeo.ui.figures import figure
+from normgeo.ui.share import files
 from normgeo.ui.teaching import break_it, pin
 
 
@@ -58,7 +59,7 @@ def show(
     again: str = AGAIN,
     seen: Callable[[Any], Part | None] | None = None,
 ) -> Any:
-    """Draw a picture with its export row, or its progress until it is there; return its result.
+    """Draw a picture, or its progress until it is there; return its result.
 
     Args:
         name: key of `PICTURES`. settings: of the picture.
@@ -80,7 +81,8 @@ def show(
             with st.container(key=f"view_{name}"):
                 draw(f"figure_{name}", part or drawn, there, settings.theme)
                 if part is None:
-                    export_row.draw(drawn.picture, settings, result)
+                    pin.button(name, settings)
+                    files.of_picture(drawn.picture, settings, result)
     if above is not None:
         with above:
             break_it.tell(name, None if part else result)

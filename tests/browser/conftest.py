@@ -16,6 +16,7 @@ from playwright.sync_api import (
     Browser,
     BrowserContext,
     ConsoleMessage,
+    Locator,
     Page,
     Playwright,
     Request,
@@ -68,6 +69,16 @@ def address(page: Page) -> str:
 def query(page: Page) -> dict[str, list[str]]:
     """The query of a page's address."""
     return parse_qs(urlsplit(address(page)).query)
+
+
+def shared(page: Page) -> Locator:
+    """What the button *Share* opens: the link, and the files of all figures."""
+    inside = page.get_by_test_id("stPopoverBody")
+    if inside.count() == 0:
+        page.get_by_role("button", name="Share", exact=True).click()
+    inside.locator("img").wait_for()
+    settled(page)
+    return inside
 
 
 # The beginning of a function of {figure, width} that draws a figure in an exported page, as its
@@ -232,7 +243,7 @@ class Pages:
         page = next((one for one in context.pages if self._waits(one)), None) or context.new_page()
         self.pages.append(page)
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme=scheme)
+        page.emulate_media(color_scheme=scheme, reduced_motion="no-preference")
         for event, answer in self._answers():
             page.on(event, answer)
         return page

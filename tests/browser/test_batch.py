@@ -9,7 +9,7 @@ from normgeo.base.numbers import number
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 
-from .conftest import address
+from .conftest import address, shared
 
 PAPER, LINE = {"rgb(255, 255, 255)"}, {"none", "rgb(0, 0, 0)"}
 CAPTION = ".st-key-figure_{name} .annotation-text"
@@ -137,7 +137,7 @@ def test_stop_keeps_what_was_trained(server, page, wait_settled):
     assert page.locator(".st-key-progress_training").count() == 0
     expect(page.get_by_role("button", name="Train again")).to_be_visible()
     with page.expect_download() as download:
-        page.locator(".st-key-training_csv button").click()
+        shared(page).locator(".st-key-training_csv button").click()
     rows = download.value.path().read_text("utf-8").splitlines()
     assert 1 < len(rows) < 2 * 50 * (12 + 360), "the numbers of the figure, not of a whole run"
 
@@ -166,7 +166,7 @@ def test_deep_link_shows_its_picture(server, page, wait_settled):
 
 
 def test_picture_and_tabs_fit_a_projector(shown):
-    for key in ("figure_axes", "export_axes"):
+    for key in ("figure_axes", "axes_pin"):
         box = shown.locator(f".st-key-{key}").bounding_box()
         assert box["y"] + box["height"] <= 720
         assert box["x"] + box["width"] <= 1280

@@ -9,14 +9,16 @@ from playwright.sync_api import Page, expect
 
 from tests.pairwise import first
 
+from .conftest import shared
+
 MOVED = re.compile(r"W1\[rows\]\s\*=\s16\.0|delta\s=\s5\.0")
 
 
 def opened_code(page: Page, wait_settled, with_words: re.Pattern[str] = re.compile("")) -> str:
     """The lines, when they hold these words: they follow the slider a moment later."""
-    page.get_by_role("button", name="Code", exact=True).first.click()
+    shared(page).get_by_text("Code", exact=True).first.click()
     wait_settled(page)
-    lines = page.get_by_test_id("stPopoverBody").locator("code", has_text="import numpy")
+    lines = shared(page).locator("code", has_text="import numpy").first
     expect(lines).to_be_visible()
     expect(lines).to_contain_text(with_words)
     return lines.inner_text().replace("\N{NO-BREAK SPACE}", " ")

@@ -24,6 +24,8 @@ from tests.pairwise import first
 from tests.quick import QUICK
 from tools.settled import still
 
+from .conftest import shared
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -154,7 +156,7 @@ def test_png_of_the_visitor_is_that_of_the_server(
     page.goto(f"{server}/learning_rate")
     wait_settled(page)
     with page.expect_download() as saved:
-        page.locator(".st-key-turn_png button").click()
+        shared(page).locator(".st-key-turn_png button").click()
     picture = PICTURES["turn"]
     made = to_bytes(picture.figure(picture.compute(Settings()), "light"), "png")
     with Image.open(saved.value.path()) as there, Image.open(BytesIO(made)) as here:

@@ -13,7 +13,7 @@ from normgeo.settings import SETTINGS
 from normgeo.ui.frame import PAGES
 from tests.pairwise import first
 
-from .conftest import PAPERS, RULES, address, papers, query, switch, tabs_of
+from .conftest import PAPERS, RULES, address, papers, query, shared, switch, tabs_of
 
 ROOT = Path(__file__).parents[2]
 FILES = {str(title): ROOT / "pages" / f"{name}.py" for name, title in PAGES.items()}
@@ -85,13 +85,20 @@ def test_settings_go_along_and_come_back(server, page, wait_settled):
     assert query(page) == {}
 
 
-def test_copy_link_copies_the_url_of_the_state(server, open_page, wait_settled):
+def test_link_and_line_that_embeds_are_copied(server, open_page, wait_settled):
     page = open_page(permissions=["clipboard-read", "clipboard-write"])
     page.goto(f"{server}/invariance?dataset=iris")
     wait_settled(page)
-    page.get_by_role("button", name="Copy link").click()
-    expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == address(page)
+    for name, copied in (
+        ("Copy link", address(page)),
+        (
+            "Copy the line that embeds the figure",
+            f'<iframe src="{address(page)}&amp;embed=true" width="1000" height="620"></iframe>',
+        ),
+    ):
+        shared(page).get_by_role("button", name=name).click()
+        expect(page.get_by_role("status").filter(has_text="Copied")).to_be_attached()
+        assert page.evaluate("navigator.clipboard.readText()") == copied
 
 
 def opened_tabs(page: Page, wait_settled: Callable[[Page], None], path: str) -> Iterator[str]:
@@ -166,15 +173,15 @@ def test_phone_cuts_nothing_and_has_no_accessibility_violation(
     assert axe(phone, only=RULES["dark"]) == []
 
 
-def test_settings_open_as_a_strip_and_take_an_epsilon_that_is_typed(server, page, wait_settled):
+def test_settings_open_over_the_page_and_take_an_epsilon_that_is_typed(server, page, wait_settled):
     page.goto(f"{server}/learning_rate?dataset=wine&tab=fisher")
     wait_settled(page)
+    figure, settings = page.locator(".st-key-view_turn"), page.locator(".st-key-strip")
+    before = figure.bounding_box()
     page.get_by_role("button", name="Settings").click()
     wait_settled(page)
-    strip, figure = (
-        page.locator(f".st-key-{key}").bounding_box() for key in ("strip", "view_turn")
-    )
-    assert strip["y"] + strip["height"] <= figure["y"], "nothing covers what the settings change"
+    expect(settings).to_be_visible()
+    assert figure.bounding_box() == before, "it does not move"
     for typed, expected in (("0.25", "eps=0.25"), ("abc", "eps=0.25")):
         page.locator(".st-key-eps input").click()
         page.keyboard.type(typed)
@@ -182,7 +189,9 @@ def test_settings_open_as_a_strip_and_take_an_epsilon_that_is_typed(server, page
         page.wait_for_url(f"**{expected}*")
         wait_settled(page)
     expect(page.get_by_text("must be a number from 0 to 1; 'abc' is not.")).to_be_visible()
-    expect(page.get_by_role("button", name="Settings")).to_contain_text("1")
+    expect(page.locator(".st-key-options .stMarkdownBadge")).to_have_text("1")
+    page.keyboard.press("Escape")
+    expect(settings).to_be_hidden()
 
 
 COUNT = """() => {

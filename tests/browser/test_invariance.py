@@ -16,7 +16,7 @@ from normgeo.settings import Settings
 from normgeo.tables import marks
 from tools.settled import still
 
-from .conftest import query
+from .conftest import query, shared
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def table_words(page: Page) -> list[str]:
 
 
 def test_table_and_picture_fit_a_projector(shown):
-    for key in ("table", "figure_effect", "export_effect"):
+    for key in ("table", "figure_effect", "effect_pin"):
         box = shown.locator(f".st-key-{key}").bounding_box()
         assert box["y"] + box["height"] <= 720
         assert box["x"] + box["width"] <= 1280
@@ -201,7 +201,7 @@ def test_phone_scrolls_the_wide_table_inside_its_box(server, phone, wait_settled
 
 def download(page: Page, label: str, folder: Path) -> Path:
     with page.expect_download() as started:
-        page.locator(".st-key-export_effect").get_by_role("button", name=label, exact=True).click()
+        shared(page).get_by_role("button", name=label, exact=True).click()
     path = folder / started.value.suggested_filename
     started.value.save_as(path)
     return path

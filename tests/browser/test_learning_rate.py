@@ -158,6 +158,34 @@ def test_descent_plays_and_rewinds(learning_rate):
     expect(label).to_have_text("step 0")
 
 
+def test_main_slider_plays_until_a_key_or_its_end_and_python_hears_of_the_rest(
+    server, page, wait_settled
+):
+    page.goto(f"{server}/learning_rate?growth=8")
+    wait_settled(page)
+    play, slider = figure(page).get_by_role("button"), figure(page).get_by_role("slider")
+    box = play.bounding_box()
+    assert min(box["width"], box["height"]) >= 24
+    expect(play).to_have_accessible_name("play")
+    play.click()
+    expect(play).to_have_accessible_name("pause")
+    page.wait_for_function("location.search.includes('growth=16')")
+    expect(play).to_have_accessible_name("play")
+    wait_settled(page)
+    play.click()  # at the end it begins again
+    expect(slider).to_have_attribute("aria-valuetext", "‖w‖ = √½")
+    assert "growth=16" in address(page), "frames on the way are not told"
+    page.keyboard.press("Shift")
+    expect(play).to_have_accessible_name("play")
+    page.wait_for_function("!location.search.includes('growth=16')")
+    page.emulate_media(reduced_motion="reduce")
+    slider.press("Home")
+    play.click()
+    expect(slider).to_have_attribute("aria-valuetext", "‖w‖ = √½")
+    page.wait_for_timeout(800)
+    expect(slider).to_have_attribute("aria-valuetext", "‖w‖ = √½")
+
+
 def label(page: Page, name: str = "descent") -> Locator:
     """The words of the slider of a figure."""
     return figure(page, name).locator(".frames output").first
@@ -186,7 +214,7 @@ def test_descent_steps_forward_and_back_and_rewinds_without_the_server(learning_
 def test_keys_alone_step_play_and_move_the_sliders(learning_rate):
     descent, keyboard = figure(learning_rate, "descent"), learning_rate.keyboard
     descent.get_by_role("button", name="rewind").focus()
-    for _ in range(4):
+    for _ in range(3):
         keyboard.press("Tab")
     expect(descent.get_by_role("button", name="step forward")).to_be_focused()
     keyboard.press("Enter")

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 import segno
 from playwright.sync_api import Locator, expect
 
-from .conftest import address, query
+from .conftest import address, query, shared
 
 
 def svg(uri: str) -> str:
@@ -21,7 +21,7 @@ def test_code_is_that_of_the_address_with_the_frame_of_the_slider(server, page, 
     page.locator("input[type=range]").first.focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_function("location.search.includes('growth')")
-    page.get_by_role("button", name="QR").click()
+    shared(page)
     image = page.get_by_role("img", name=f"{server}/learning_rate?method=layer&growth=")
     expect(image).to_be_visible()
     wait_settled(page)
@@ -78,7 +78,11 @@ def test_slider_keeps_its_frame_whatever_changes_next(server, open_page, wait_se
     drag("End", page.get_by_role("tab", name="Equation"))
     frame_is("16", "16")
     assert query(page)["tab"] == ["equation"]
-    drag("ArrowLeft", page.get_by_role("button", name="Copy link"))
+    drag("ArrowLeft", page.get_by_role("button", name="Share"))
+    shared(page).get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
     link = page.evaluate("navigator.clipboard.readText()")
     assert link == address(page)
     left = query(page)["growth"]

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.pairwise import first
 
-from .conftest import query
+from .conftest import query, shared
 
 # What only an answer says: captions, alt texts, verdicts, exports, code. The buttons say yes, no.
 TELLS = re.compile(
@@ -48,7 +48,7 @@ def test_link_opened_first_on_a_new_server_brings_no_answer(
     assert page.locator("button[data-cell] svg").count() == 0
     page.get_by_role("button", name="Show the answers").click()
     wait_settled(page)
-    expect(page.get_by_text("CSV", exact=True)).to_be_visible()
+    expect(shared(page).get_by_text("CSV", exact=True)).to_be_visible()
     assert TELLS.findall(b"".join(arrived)), "the control: now they are there"
 
 

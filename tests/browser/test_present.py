@@ -202,7 +202,7 @@ def test_every_stop_of_a_tour_is_read_from_the_back_row(server, page, wait_settl
 
 def test_slides_go_by_keys_and_escape_leaves(server, page, wait_settled):
     opened(page, f"{server}/learning_rate?method=layer&present=1", wait_settled)
-    for gone in ("Settings", "Reset", "HTML", "Copy link"):
+    for gone in ("Settings", "Reset", "Share", "Options"):
         expect(page.get_by_role("button", name=gone, exact=True)).to_be_hidden()
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
     expect(page.get_by_role("combobox")).to_have_count(0)
@@ -263,10 +263,11 @@ def test_embedded_page_is_one_figure_whose_slider_works(
     expect(meaning).to_be_in_viewport(ratio=1)
     page.keyboard.press("Escape")
     expect(meaning).to_be_hidden()
-    page.locator(".st-key-glossary button").first.focus()
-    expect(meaning).to_be_in_viewport(ratio=1)
+    page.keyboard.press("?")
+    expect(page.locator("dialog dl").first).to_be_visible()
     assert axe(page) == []
     page.keyboard.press("Escape")
+    expect(page.locator("dialog dl").first).to_be_hidden()
     slider = page.locator("input[type=range]")
     before = slider.get_attribute("aria-valuetext")
     slider.focus()

@@ -100,7 +100,7 @@ def test_deep_link_shows_its_picture(server, page, wait_settled):
 
 def test_picture_and_tabs_fit_a_projector(look_at):
     page = look_at("/recurrent")
-    for key in ("figure_radii", "export_radii"):
+    for key in ("figure_radii", "radii_pin"):
         box = page.locator(f".st-key-{key}").bounding_box()
         assert box["y"] + box["height"] <= 720
         assert box["x"] + box["width"] <= 1280

@@ -32,8 +32,8 @@ def predicted(page: Page) -> None:
 
 
 def explained(page: Page) -> None:
-    page.get_by_role("button", name="ε", exact=True).first.focus()
-    expect(page.get_by_role("tooltip")).to_be_visible()
+    page.keyboard.press("?")
+    expect(page.locator("dialog dl").first).to_be_visible()
 
 
 def asked(page: Page) -> None:
@@ -64,7 +64,7 @@ STATES = {
     "break it": ("/invariance", opened("Teach")),
     "a meaning": ("/invariance", explained),
     "pinned": (f"/learning_rate?method=batch&{LAYER}", nothing),
-    "QR": ("/batch", opened("QR")),
+    "share": ("/batch", opened("Share")),
 }
 
 

@@ -77,14 +77,6 @@ def test_no_word_of_the_figure_is_cut(server, page, phone, wait_settled, layer):
         assert screen.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
-def test_titles_of_pages_and_symbols_do_not_overlap(server, page, wait_settled):
-    page.goto(f"{server}/your_network")
-    wait_settled(page)
-    last = page.get_by_role("link", name="The paper, checked", exact=True).bounding_box()
-    first = page.locator(".st-key-glossary").bounding_box()
-    assert last["x"] + last["width"] <= first["x"]
-
-
 def test_file_given_is_drawn_and_its_roles_corrected(server, page, wait_settled, axe):
     page.goto(f"{server}/your_network?tab=own&rate=0.1")
     wait_settled(page)

@@ -132,7 +132,7 @@ manifest_scanner.scan_component_manifests = functools.cache(
 titles = set()
 for query, page in itertools.product(queries, sorted(Path("pages").glob("*.py"))):
     app = AppTest.from_file("app.py", default_timeout=600)
-    app.session_state["_settings_open"] = True
+    app.session_state["settings"] = True
     app.session_state[SERVER] = server
     for name, value in query.items():
         app.query_params[name] = value

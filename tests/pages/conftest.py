@@ -182,7 +182,8 @@ def shown(server: Server) -> Callable[..., Shown]:
 
     def opener(page: str, **query: str) -> Shown:
         found = Shown(AppTest.from_file(APP, default_timeout=600))
-        found.app.session_state["_settings_open"] = True
+        for opened in ("settings", "share"):
+            found.app.session_state[opened] = True
         found.app.session_state[SERVER] = server
         found.open(page, **query)
         return found

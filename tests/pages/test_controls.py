@@ -1,4 +1,4 @@
-"""The strip of settings: what differs, what works with the data, what can do nothing and why."""
+"""Settings: what differs, what works with the data, what can do nothing and why."""
 
 from dataclasses import replace
 from functools import cache
@@ -18,19 +18,15 @@ from normgeo.ui.possible import whole, why_not
 from tests.pairwise import loops
 
 
-def button(page):
-    return page.app.button(key="settings")
-
-
 def test_settings_are_one_click_away_and_told_where_they_differ(shown):
     page = shown("learning_rate", dataset="wine", eps="0.1", neurons="5")
-    assert "[2]" in button(page).label
-    assert button(page).help == "Not the default: neurons H (0: automatic), ε"
-    button(page).click().run()
-    assert "neurons" not in [one.key for one in page.app.number_input], "the strip is closed"
-    button(page).click().run()
+    assert ":blue-badge[2]" in page.words
+    assert "Not the default: neurons H (0: automatic), ε" in page.words
     assert page.app.selectbox(key="neurons").value == 5
-    assert "[" not in button(shown("learning_rate", dataset="wine")).label
+    page.app.session_state["settings"] = False
+    page.app.run()
+    assert "neurons" not in [one.key for one in page.app.selectbox], "they are closed"
+    assert "badge" not in shown("learning_rate", dataset="wine").words
 
 
 def test_neurons_are_chosen_by_the_name_of_their_output(shown):
@@ -119,27 +115,16 @@ def test_pictures_of_raw_features_are_estimated_as_they_are_computed():
     assert not why_not("effect", Settings(dataset="linnerud"), "family", "poisson")
 
 
-def test_what_is_left_out_is_told_with_the_reason(shown):
+def test_why_values_are_missing_stands_in_the_help_alone(shown):
     page = shown("symmetry", dataset="linnerud")
-    assert page.app.selectbox(key="family").options == ["automatic", "Gaussian"]
-    assert (
-        "Poisson cannot be chosen for “output family”. Targets of the Poisson family must be"
-        in (page.words)
-    )
-    assert "categorical cannot be chosen for “output family”. A categorical family needs class" in (
-        page.words
-    )
-
-
-def test_closed_settings_leave_room_for_the_picture(shown):
+    family = page.app.selectbox(key="family")
+    assert family.options == ["automatic", "Gaussian"]
+    for why in ("Poisson. Targets of the Poisson family must", "categorical. A categorical family"):
+        assert f"Not here: {why}" in family.help
+    assert "Not here" not in page.words
     page = shown("symmetry", dataset="iris", neurons="1")
-    (told,) = [one.value for one in page.app.caption if "“method”" in one.value]
-    assert len(told.splitlines()) > 2
-    button(page).click().run()
-    (told,) = [one.value for one in page.app.caption if "“method”" in one.value]
-    assert len(told.splitlines()) == 1
-    assert told.startswith("layer norm cannot be chosen for “method”. A layer mean is taken over")
-    assert told.endswith("Open Settings for 2 more reasons.")
+    (heading,) = [one.help for one in page.app.caption if one.help]
+    assert "Not here: layer norm. A layer mean is taken over" in heading
 
 
 def test_address_with_what_is_left_out_opens_with_a_sentence_and_the_list(shown):
@@ -154,7 +139,7 @@ def test_address_with_what_is_left_out_opens_with_a_sentence_and_the_list(shown)
 def test_number_that_no_picture_takes_cannot_be_typed(shown):
     page = shown("symmetry", dataset="digits")
     assert page.app.number_input(key="neurons").max == 16
-    assert "17 to 256 cannot be chosen for “neurons H (0: automatic)”. A spectrum" in page.words
+    assert "Not here: 17 to 256. A spectrum" in page.app.number_input(key="neurons").help
     assert page.app.number_input(key="index").max == 1796
 
 

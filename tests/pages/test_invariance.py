@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 from normgeo import GRID, NORMALIZERS, TRANSFORMS, Normalizer, certify
 from normgeo.datasets.datasets import DATASETS
 from normgeo.settings import SETTINGS
-from normgeo.ui.figures import export_row
+from normgeo.ui.share import files
 from tests.pairwise import loops
 
 PAPER = {"batch norm": "✓✗✓✓✓✗", "layer norm": "✓✓✗✓✗✓", "weight norm": "✓✗✓✗✗✗"}
@@ -383,7 +383,7 @@ def test_index_outside_the_rows_is_explained(shown):
 
 
 def test_every_format_has_a_button(shown, subtests):
-    for kind in ["html", "png", "svg", "pdf", "csv", "json"]:
+    for kind in ["html", "png", "svg", "pdf", "csv", "tex", "json"]:
         with subtests.test(kind=kind):
             app = shown("invariance").app
             buttons = [*app.get("download_button"), *app.get("bidi_component")]
@@ -391,11 +391,11 @@ def test_every_format_has_a_button(shown, subtests):
 
 
 def test_server_without_a_browser_offers_what_needs_none(shown, monkeypatch):
-    monkeypatch.setattr(export_row, "find_browser", lambda: None)
-    export_row.why_no_browser.cache_clear()
+    monkeypatch.setattr(files, "find_browser", lambda: None)
+    files.why_no_browser.cache_clear()
     buttons = {b.key: b.proto for b in shown("invariance").app.get("download_button")}
-    export_row.why_no_browser.cache_clear()
+    files.why_no_browser.cache_clear()
     assert buttons["effect_pdf"].disabled
     assert buttons["effect_pdf"].help == "PDF is drawn by a browser on the server, and it has none."
-    for kind in ("html", "csv", "json"):
+    for kind in ("html", "csv", "tex", "json"):
         assert not buttons[f"effect_{kind}"].disabled

@@ -235,7 +235,7 @@ def test_only_places_and_norms_that_the_layer_can_have_are_offered(own_tab, rng)
         "after W",
         "after a residual sum",
     ]
-    assert "before W cannot be chosen for “the norm stands”. A norm before a conv" in own_tab.words
+    assert "Not here: before W. A norm before a conv" in own_tab.app.selectbox(key="stands").help
     assert "group norm" not in own_tab.app.selectbox(key="norm").options
     assert own_tab.app.selectbox(key="own_norm").options == ["as its name proposes", "none", "n"]
     own_tab.app.selectbox(key="stands").set_value("residual").run()

@@ -133,7 +133,8 @@ def test_script_gets_the_slider_and_axes_that_no_hand_moves(figure: go.Figure) -
     assert layout["meta"]["height"] == figure.layout.height
     steps = layout["meta"]["steps"]
     assert (steps["labels"], steps["values"], steps["start"]) == (["1", "2"], ["1", "2"], 1)
-    assert (steps["prefix"], steps["setting"], steps["buttons"]) == ("n = ", "neurons", None)
+    assert (steps["prefix"], steps["setting"], steps["single"]) == ("n = ", "neurons", False)
+    assert steps["buttons"]["play"] == "play"
     assert layout["dragmode"] is False
     assert layout["xaxis"]["fixedrange"] is layout["yaxis"]["fixedrange"] is True
     figure.update_layout(meta={"zoom": True})

@@ -13,7 +13,7 @@ from normgeo.pictures.learning_rate.descent import Descents
 from normgeo.pictures.style.annotations import colored, note
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import end_mark, line, predicted_style, start_styles
-from normgeo.pictures.style.player import Frame, add_player
+from normgeo.pictures.style.player import Frame, add_slider
 from normgeo.pictures.style.sheet import Band, Panel, Sheet
 from normgeo.pictures.style.template import THEMES, log_ticks
 
@@ -38,7 +38,7 @@ def figure(result: Descents, theme: str) -> go.Figure:
         }
         for step in [*range(0, last, -(-last // (FRAMES - 1))), last]
     ]
-    add_player(drawn, frames, prefix=text("step "), theme=theme)
+    add_slider(drawn, frames, start=0, prefix=text("step "), theme=theme, single=True)
     return drawn
 
 

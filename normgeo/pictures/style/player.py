@@ -1,4 +1,4 @@
-"""Frames of a figure, and what moves them: a slider, and buttons where frames play.
+"""Frames of a figure, and what moves them: a slider and a button that plays.
 
 Two players know the frames. On a page and in an exported one our own script shows each frame as a
 whole picture (`player.js`). In a notebook plotly's own slider does, which merges a frame into what
@@ -27,9 +27,9 @@ SCRIPT = "\n".join((_HERE / f"{part}.js").read_text("utf-8") for part in _PARTS)
 PANEL = (_HERE / "panel.js").read_text("utf-8")
 STRIP = 76  # pixels of a figure's height, at its foot, for the slider
 STRIPS = {"narrow": STRIP, "half": STRIP, "hall": 59}  # the same of other forms
-BUTTONS = 44  # more of it on a phone, where the buttons of a player stand above its slider
+BUTTONS = 44  # more of it on a phone, where buttons for single frames stand above the slider
 HEIGHT = 540  # of a figure that says none
-PAUSE = 60  # milliseconds between two frames that play
+PLAYED = 6000  # milliseconds from the first frame to the last
 
 Frame = dict[str, Any]
 
@@ -43,8 +43,9 @@ def add_slider(
     theme: str,
     setting: str = "",
     values: Sequence[str] = (),
+    single: bool = False,
 ) -> None:
-    """Give a figure its frames and the slider that steps through them, in a strip at its foot.
+    """Give a figure its frames and the slider that moves them, in a strip at its foot.
 
     Frames as dictionaries are checked once, by plotly; as `go.Frame` once more.
 
@@ -54,15 +55,18 @@ def add_slider(
         start: the place of the frame that opens. prefix: before the name, in the slider's words.
         theme: of the figure.
         setting, values: what the address holds at each frame, where it follows the slider.
+        single: whether buttons step by single frames, where a slider has too many for a hand.
 
     """
     look = THEMES[theme]
     figure.frames = tuple(frames)
     names = [str(frame["name"]) for frame in frames]
+    pause = PLAYED // max(len(frames) - 1, 1)
     foot = figure.layout.margin.b if figure.layout.margin.b is not None else 80
     for form, strip in STRIPS.items():
-        _make_room(figure, form, strip)
+        _make_room(figure, form, strip + BUTTONS * (single and form == "narrow"))
     figure.update_layout(
+        meta={**(figure.layout.meta or {}), "single": single},
         height=figure.layout.height + STRIP,
         margin={"b": foot + STRIP},
         sliders=[
@@ -81,33 +85,12 @@ def add_slider(
                 "activebgcolor": look.accent,
                 "bgcolor": look.panel,
                 "bordercolor": look.muted,
-                "len": 1,
+                "x": 0.2,
+                "len": 0.8,
                 "pad": {"t": foot},
                 "minorticklen": 0,
             }
         ],
-    )
-
-
-def add_player(
-    figure: go.Figure,
-    frames: Sequence[Frame],
-    *,
-    prefix: str,
-    theme: str,
-    start: int = 0,
-    setting: str = "",
-    values: Sequence[str] = (),
-) -> None:
-    """Give a figure frames that also play."""
-    add_slider(
-        figure, frames, start=start, prefix=prefix, theme=theme, setting=setting, values=values
-    )
-    _make_room(figure, "narrow", BUTTONS)
-    look = THEMES[theme]
-    buttons = ((text("play"), None, PAUSE), (text("pause"), [None], 0))
-    figure.update_layout(
-        {"sliders[0].x": 0.2, "sliders[0].len": 0.8},
         updatemenus=[
             {
                 "type": "buttons",
@@ -116,14 +99,17 @@ def add_player(
                 "xanchor": "left",
                 "y": 0,
                 "yanchor": "top",
-                "pad": {"t": figure.layout.sliders[0].pad.t + 24},
+                "pad": {"t": foot + 24},
                 "showactive": False,
                 "bgcolor": look.panel,
                 "bordercolor": look.muted,
                 "font": {"color": look.ink},
                 "buttons": [
                     {"label": str(label), "method": "animate", "args": [frames, _move(pause)]}
-                    for label, frames, pause in buttons
+                    for label, frames, pause in (
+                        (text("play"), None, pause),
+                        (text("pause"), [None], 0),
+                    )
                 ],
             }
         ],
@@ -149,7 +135,7 @@ def for_script(figure: go.Figure) -> dict[str, Any]:
     layout = plain["layout"]
     meta = {**layout.get("meta", {}), "height": layout.setdefault("height", HEIGHT)}
     for slider in layout.pop("sliders", ()):
-        plays = layout.pop("updatemenus", None) is not None
+        del layout["updatemenus"]
         meta["steps"] = {
             "labels": [step["label"] for step in slider["steps"]],
             "values": [step["value"] for step in slider["steps"]],
@@ -159,7 +145,8 @@ def for_script(figure: go.Figure) -> dict[str, Any]:
             "panel": slider["bgcolor"],
             "accent": slider["activebgcolor"],
             "strip": STRIP,
-            "buttons": _buttons() if plays else None,
+            "single": meta.pop("single", False),
+            "buttons": _buttons(),
         }
     if not meta.get("zoom"):
         layout["dragmode"] = False

@@ -1,24 +1,27 @@
-// The slider at the foot of a figure, with its buttons where frames play.
+// The slider at the foot of a figure, with a button that plays its frames.
 
 const LEAP = 10; // frames of Page Up and Page Down
-const PAUSE = 60; // milliseconds between two frames that play
+const PLAYED = 6000; // milliseconds from the first frame to the last
 const LABEL = 56; // pixels between two labels of the scale, at least
 
 const SLIDER_STYLE = `
 .frames { position: absolute; left: 0; right: 0; bottom: 0; box-sizing: border-box;
-  display: flex; flex-wrap: wrap; align-items: center; gap: 2px calc(8px + 0.5em); padding: 0 10px;
+  display: flex; flex-wrap: wrap; gap: 2px calc(8px + 0.5em); padding: 0 10px;
   color: var(--ink); font: calc(16px * var(--magnify, 1)) var(--font); }
-.frames button { min-width: 44px; height: 32px; padding: 0 8px; font: inherit; color: inherit;
+.frames button { min-width: 36px; height: 28px; padding: 0; font: inherit; font-size: 1.2em; line-height: 1; color: inherit;
   background: var(--panel); border: 1px solid var(--muted); border-radius: 4px; cursor: pointer; }
-.frames output { font-weight: 600; white-space: nowrap; min-width: var(--longest); }
-.frames .scale { flex: 1 1 240px; position: relative;
+.frames output { font-weight: 600; white-space: nowrap; min-width: var(--longest); line-height: 28px; }
+.frames .scale { flex: 1 1 200px; position: relative;
   height: calc(28px + 24px * var(--magnify, 1)); }
 .frames input { width: 100%; height: 28px; margin: 0; accent-color: var(--accent); cursor: pointer;
   touch-action: pan-y; }
 .frames .scale span { position: absolute; top: 28px; transform: translateX(-50%);
   font-size: calc(14px * var(--magnify, 1)); color: var(--muted); white-space: nowrap; }
 .frames :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-@media (width < ${NARROW}px) { .frames .scale { flex-basis: 100%; } }
+@media (width < ${NARROW}px) {
+  .frames output { flex-basis: 100%; order: -1; line-height: 24px; }
+  .frames.single .scale { flex-basis: 100%; }
+}
 `;
 
 class Slider {
@@ -26,11 +29,12 @@ class Slider {
   constructor(player, look) {
     dressed("frames-style", SLIDER_STYLE);
     this.player = player;
-    const { labels, prefix, buttons, panel: paper, accent } = player.steps;
+    const { labels, prefix, buttons, single, panel: paper, accent } = player.steps;
+    this.names = buttons;
     this.labels = labels.map(plain);
     this.words = this.labels.map((label) => `${plain(prefix)}${label}`);
     this.last = labels.length - 1;
-    const panel = make("div", { className: "frames" });
+    const panel = make("div", { className: single ? "frames single" : "frames" });
     const longest = Math.max(...this.words.map((words) => words.length));
     for (const [name, value] of Object.entries({
       ink: look.font?.color, font: look.font?.family, muted: look.xaxis?.tickfont?.color,
@@ -38,15 +42,20 @@ class Slider {
     })) {
       panel.style.setProperty(`--${name}`, value);
     }
-    for (const [textContent, title, onclick] of buttons ? this.actions(buttons) : []) {
-      const button = make("button", { type: "button", textContent, title, onclick });
-      button.setAttribute("aria-label", title);
-      panel.append(button);
-    }
+    const button = (sign, name, onclick) => named(make("button", { type: "button", onclick }), sign, name);
+    const by = (frames) => () => this.go(player.place + frames);
+    this.button = button("", "", () => (calm.matches ? this.step() : this.playing ? this.stop() : this.play()));
+    panel.append(...(single ? [
+      button("❙◀", buttons.rewind, () => this.go(0)),
+      button("◀", buttons.back, by(-1)),
+      this.button,
+      button("▶❙", buttons.step, by(1)),
+    ] : [this.button]));
     this.output = make("output");
     this.range = make("input", { type: "range", min: 0, max: this.last, step: 1 });
     this.range.setAttribute("aria-label", plain(prefix).replace(/[\s=:]+$/, "") || "frame");
     this.range.oninput = () => this.go(Number(this.range.value));
+    this.range.onpointerdown = () => this.stop();
     this.range.onkeydown = (event) => {
       const leap = { PageUp: LEAP, PageDown: -LEAP }[event.key];
       if (leap) {
@@ -59,21 +68,12 @@ class Slider {
     panel.append(this.output, this.scale);
     player.plot.append(panel);
     this.panel = panel;
+    this.tell();
   }
 
   end() {
     this.stop();
     this.panel.remove();
-  }
-
-  actions({ rewind, back, play, pause, step }) {
-    return [
-      ["❙◀", rewind, () => this.go(0)],
-      ["◀", back, () => this.go(this.player.place - 1)],
-      ["▶", play, () => this.play()],
-      ["❚❚", pause, () => this.stop()],
-      ["▶❙", step, () => this.go(this.player.place + 1)],
-    ];
   }
 
   show(place) {
@@ -109,22 +109,56 @@ class Slider {
     this.player.go(place);
   }
 
+  // Python hears of the frame at which it comes to rest, not of those on the way.
   play() {
     const { player } = this;
-    this.go(player.place === this.last ? 0 : player.place);
-    this.playing = setInterval(() => {
-      player.go(player.place + 1);
+    this.stop();
+    if (player.place === this.last) {
+      player.move(0);
+    }
+    const next = () => {
+      player.move(player.place + 1);
       if (player.place === this.last || !this.panel.isConnected) {
         this.stop();
       }
-    }, PAUSE);
+    };
+    this.playing = setInterval(next, PLAYED / Math.max(this.last, 1));
+    this.keys = new AbortController();
+    // A key that presses the button stops it by that.
+    const key = ({ target, key }) => (target === this.button && [" ", "Enter"].includes(key)) || this.stop();
+    window.addEventListener("keydown", key, { capture: true, signal: this.keys.signal });
+    this.tell();
+  }
+
+  // For who wants nothing to move by itself.
+  step() {
+    this.go(this.player.place === this.last ? 0 : this.player.place + 1);
   }
 
   stop() {
-    clearInterval(this.playing);
+    if (this.playing) {
+      clearInterval(this.playing);
+      this.keys.abort();
+      this.playing = null;
+      this.tell();
+      this.player.rests();
+    }
+  }
+
+  tell() {
+    const { play, pause, step } = this.names;
+    named(this.button, ...(calm.matches ? ["▶❙", step] : this.playing ? ["❚❚", pause] : ["▶", play]));
+    this.output.setAttribute("aria-live", this.playing ? "off" : "polite");
   }
 }
 
+const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+
 const make = (tag, properties = {}) => Object.assign(document.createElement(tag), properties);
+
+function named(button, sign, name) {
+  Object.assign(button, { textContent: sign, title: name, ariaLabel: name });
+  return button;
+}
 
 const plain = (words) => new DOMParser().parseFromString(words, "text/html").body.textContent;

@@ -1,10 +1,12 @@
 // Shows the meaning of symbols and terms: in words, formulas and figures when a pointer rests on one
-// or a finger touches it, and in a list of all of them for the keyboard. Escape closes it.
+// or a finger touches it, and all of them in a list that a button and the key ? open. Escape closes
+// either.
 
 const REST = 150; // milliseconds without a move before the meaning appears
 const NEAR = 2; // pixels around a word that still count as the word
 const LETTER = "[\\p{L}\\p{N}]";
 const SYMBOLS = ".mathnormal, .mathrm, .mathit, .mathbb";
+const FIELDS = "input:not([type=range]), textarea, select, [contenteditable]";
 const ACTS = "button, a, input, textarea, select, [role=button], [role=tab], [role=option]";
 
 // KaTeX has its own code points for some letters.
@@ -62,14 +64,10 @@ function* found({ entries, places, inWords, inFormulas }, text) {
   }
 }
 
-// The symbol at a point of the screen, as a range or a button, and its meaning.
+// The symbol at a point of the screen, as a range, and its meaning.
 function at(shown, path, x, y) {
   const near = ({ left, right, top, bottom }) =>
     x >= left - NEAR && x <= right + NEAR && y >= top - NEAR && y <= bottom + NEAR;
-  const button = path.find((one) => one instanceof Element && one.matches("button") && shown.list.contains(one));
-  if (button) {
-    return [button, shown.entries[button.value][1]];
-  }
   if (!(path[0] instanceof Element) || path.some((one) => one.matches?.(ACTS))) {
     return null;
   }
@@ -118,35 +116,42 @@ function point(event) {
 }
 
 function press(event) {
-  if (event.key === "Escape" && shown.tip.isConnected && !shown.tip.hidden) {
+  const { tip, list } = shown;
+  if (event.key === "Escape" && tip.isConnected && !tip.hidden) {
     event.stopPropagation();
-    shown.tip.hidden = true;
+    tip.hidden = true;
+  } else if (event.key === "?" && !list.open && !event.composedPath().some((one) => one.matches?.(FIELDS))) {
+    list.showModal();
   }
 }
 
-export default function ({ data: { label, entries }, parentElement }) {
-  const list = parentElement.querySelector("ul");
-  const tip = parentElement.querySelector("[role=tooltip]");
-  shown = { list, tip, entries, ...finder(entries) };
+const make = (tag, words) => Object.assign(document.createElement(tag), { textContent: words });
+
+function listed(entries) {
+  const list = document.createElement("dl");
+  list.append(...entries.flatMap(([name, meaning]) => [make("dt", name), make("dd", meaning)]));
+  return list;
+}
+
+export default function ({ data, parentElement }) {
+  const [open, list, tip] = parentElement.querySelectorAll(".open, dialog, [role=tooltip]");
+  shown = { list, tip, entries: data.entries, ...finder(data.entries) };
   // Adding the same functions again has no effect.
   document.addEventListener("pointermove", point);
   document.addEventListener("click", point);
   window.addEventListener("keydown", press, true);
-  const content = JSON.stringify([label, entries]);
-  if (list.dataset.content !== content) {
-    list.dataset.content = content;
-    list.setAttribute("aria-label", label);
-    list.replaceChildren(...entries.map(([name, meaning], place) => {
-      const button = document.createElement("button");
-      Object.assign(button, { type: "button", textContent: name, value: place });
-      button.setAttribute("aria-describedby", "meaning");
-      button.addEventListener("focus", () => tell(tip, button, meaning));
-      button.addEventListener("blur", () => { tip.hidden = true; });
-      const item = document.createElement("li");
-      item.append(button);
-      return item;
-    }));
-  }
+  open.hidden = !data.button;
+  open.title = data.label;
+  open.setAttribute("aria-label", data.label);
+  open.onclick = () => list.showModal();
+  const close = make("button", "✕");
+  close.setAttribute("aria-label", data.close);
+  close.onclick = () => list.close();
+  list.setAttribute("aria-label", data.label);
+  list.onclick = ({ target }) => target === list && list.close(); // beside what it holds
+  const body = document.createElement("div");
+  body.append(close, make("h2", data.label), listed(data.entries), make("h2", data.elsewhere), listed(data.others));
+  list.replaceChildren(body);
   return () => {
     if (shown.list === list) {
       document.removeEventListener("pointermove", point);

@@ -22,14 +22,22 @@ def entries() -> dict[str, str]:
     return {name: re.sub(r"[*`]", "", " ".join(said.split())) for name, said in found}
 
 
-def draw(names: str) -> None:
-    """Draw symbols and terms ("a|z|neuron"), whose meaning appears on hover and focus."""
-    known = entries()
+def draw(names: str, *, button: bool) -> None:
+    """Tell the meaning of symbols and terms ("a|z|neuron") where they stand on the page.
+
+    The key ? opens a list of them and of all others; so does a `button`, where it is asked for.
+    """
+    here = names.split("|")
+    known = {name: str(text(said)) for name, said in entries().items()}
     _glossary(
         key="glossary",
         data={
             "label": str(text("Symbols and terms of this page")),
-            "entries": [[name, str(text(known[name]))] for name in names.split("|")],
+            "elsewhere": str(text("On other pages")),
+            "close": str(text("Close")),
+            "button": button,
+            "entries": [[name, known.pop(name)] for name in here],
+            "others": [*known.items()],
         },
         width="content",
     )
@@ -37,7 +45,8 @@ def draw(names: str) -> None:
 
 _glossary = st.components.v2.component(
     "normgeo_glossary",
-    html='<ul></ul><div role="tooltip" id="meaning" hidden></div>',
+    html='<button type="button" class="open">?</button><dialog></dialog>'
+    '<div role="tooltip" id="meaning" hidden></div>',
     css=source("component.css", "teaching/glossary.css"),
     js=source("teaching/glossary.js"),
 )

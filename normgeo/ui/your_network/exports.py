@@ -15,13 +15,13 @@ from normgeo.pictures.style.export import to_bytes
 from normgeo.pictures.style.printing import document
 from normgeo.tables.formats import render
 from normgeo.tables.table import Table
-from normgeo.ui.figures import export_row, figure
-from normgeo.ui.figures.export_row import download, why_no_browser
+from normgeo.ui.figures import figure
+from normgeo.ui.share.files import DRAWN_THERE, TABLES, download, drawn_there, row, why_no_browser
 
 
 def draw(picture: Picture, drawn: Any, theme: str, file: str) -> None:
-    """Draw a picture of a visitor's own files, and beneath it its downloads, named <file>."""
-    name, missing = picture.name, why_no_browser()
+    """Draw a picture of a visitor's own files, with its downloads, named <file>."""
+    name = picture.name
     with st.container(key=f"view_{name}"):
         figure.draw(
             f"figure_{name}",
@@ -29,16 +29,19 @@ def draw(picture: Picture, drawn: Any, theme: str, file: str) -> None:
             title=picture.title,
             alt=picture.description(drawn),
         )
-        with st.container(horizontal=True, key=f"export_{name}"):
-            html = partial(figure_file, picture, drawn, theme, "html")
-            download(name, "HTML", "html", html, file=file)
-            for format in export_row.DRAWN_THERE:
-                export_row.drawn(name, format, file=file, title=picture.title)
-            pdf = partial(figure_file, picture, drawn, theme, "pdf")
-            download(name, "PDF", "pdf", pdf, file=file, help=missing)
-            for format in ("csv", "json"):
-                content = partial(table_file, picture, drawn, format)
-                download(name, format.upper(), format, content, file=file)
+    place = row(name, picture.title)
+    if place is None:
+        return
+    with place:
+        html = partial(figure_file, picture, drawn, theme, "html")
+        download(name, "HTML", "html", html, file=file)
+        for format in DRAWN_THERE:
+            drawn_there(name, format, file=file, title=picture.title)
+        pdf = partial(figure_file, picture, drawn, theme, "pdf")
+        download(name, "PDF", "pdf", pdf, file=file, help=why_no_browser())
+        for label, suffix, format in (*TABLES, ("JSON", "json", "json")):
+            content = partial(table_file, picture, drawn, format)
+            download(name, label, suffix, content, file=file)
 
 
 def figure_file(picture: Picture, drawn: Any, theme: str, format: str) -> bytes:

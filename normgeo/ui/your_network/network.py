@@ -21,7 +21,7 @@ from normgeo.tables import marks
 from normgeo.tables.files import FILES, as_file
 from normgeo.ui import results, url, verdict_table
 from normgeo.ui.defects import Explained
-from normgeo.ui.figures.export_row import download
+from normgeo.ui.share.files import download
 from normgeo.ui.tabs import Tabs, points, tabs
 from normgeo.ui.your_network import exports, uploads
 from normgeo.ui.your_network.own_network import OwnNetwork, held

@@ -1,10 +1,11 @@
-"""The export row beneath a figure: files, numbers, a recipe, code."""
+"""The files of each figure of a page, with its numbers, recipe and code, in the popover *Share*."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextvars import copy_context
+from contextlib import AbstractContextManager
+from contextvars import ContextVar, copy_context
 from functools import cache, partial
 from typing import Any
 
@@ -19,7 +20,7 @@ from normgeo.pictures.style.static import HEIGHT, WIDTH, options
 from normgeo.settings import Settings
 from normgeo.tables.formats import render
 from normgeo.ui import source, url
-from normgeo.ui.teaching import pin
+from normgeo.ui.share import link as page_link
 
 MIME = {
     "html": "text/html",
@@ -33,29 +34,62 @@ MIME = {
 }
 DRAWN_THERE = ("png", "svg")
 """The static formats that the visitor's browser makes."""
+TABLES = ("CSV", "csv", "csv"), ("LaTeX", "tex", "latex")
+"""The label, the end of the file's name and the format of the numbers."""
 
 
-def draw(picture: Picture, settings: Settings, result: Any) -> None:
-    """Draw the row of a picture whose result is there."""
+_PLACE: ContextVar[AbstractContextManager[None] | None] = ContextVar("place", default=None)
+
+
+def button(shown: bool) -> None:
+    """Draw the button, and the page's link in what it opens; figures add their files.
+
+    Only what is open costs the page anything.
+    """
+    _PLACE.set(None)
+    if not shown:
+        return
+    opened = st.popover(str(text("Share")), key="share", on_change="rerun")
+    if opened.open:
+        _PLACE.set(opened)
+        with opened:
+            page_link.draw()
+
+
+def row(name: str, title: str) -> AbstractContextManager[None] | None:
+    """A row in what the button opens for the files of a figure, under its title; None if closed."""
+    place = _PLACE.get()
+    if place is None:
+        return None
+    with place:
+        st.markdown(f"**{title}**")
+        return st.container(horizontal=True, key=f"export_{name}", vertical_alignment="center")
+
+
+def of_picture(picture: Picture, settings: Settings, result: Any) -> None:
+    """Add the files of a picture whose result is there, and the code that makes it."""
     name, missing, file = picture.name, why_no_browser(), picture.file_name(settings)
+    place, beneath = row(name, picture.title), _PLACE.get()
+    if place is None or beneath is None:
+        return
     link = url.link(settings)  # the click is handled outside of any session
-    with st.container(horizontal=True, key=f"export_{name}", vertical_alignment="center"):
+    with place:
         html = partial(_figure_file, picture, settings, result, link, "html")
         download(name, "HTML", "html", html, file=file)
         for format in DRAWN_THERE:
-            drawn(name, format, file=file, title=picture.title)
+            drawn_there(name, format, file=file, title=picture.title)
         pdf = partial(_figure_file, picture, settings, result, link, "pdf")
         download(name, "PDF", "pdf", pdf, file=file, help=missing)
-        download(name, "CSV", "csv", partial(_table_file, picture, result), file=file)
+        for label, suffix, format in TABLES:
+            table = partial(_table_file, picture, result, format)
+            download(name, label, suffix, table, file=file)
         recipe = partial(_recipe_file, picture, settings)
         download(name, text("Recipe"), "json", recipe, file=file)
-        # Opening it reruns the script, which reads the slider's position from the address.
-        with st.popover(str(text("Code")), type="tertiary", key=f"{name}_code", on_change="rerun"):
-            st.code(picture.code(settings), language="python")
-            if lines := picture.in_numpy(settings, result):
-                st.markdown(str(text("**In NumPy**: the numbers on the screen, in few lines")))
-                st.code(lines, language="python")
-        pin.button(name, settings)
+    with beneath, st.expander(str(text("Code")), key=f"{name}_code"):
+        st.code(picture.code(settings), language="python")
+        if lines := picture.in_numpy(settings, result):
+            st.markdown(str(text("**In NumPy**: the numbers on the screen, in few lines")))
+            st.code(lines, language="python")
 
 
 def download(
@@ -85,7 +119,7 @@ def download(
     )
 
 
-def drawn(name: str, format: str, *, file: str, title: str) -> None:
+def drawn_there(name: str, format: str, *, file: str, title: str) -> None:
     """Draw a button that saves the figure of a view, as it is on the page, as <file>.<format>.
 
     The visitor's browser makes the file, in the page's font.
@@ -119,8 +153,8 @@ def _figure_file(
     )
 
 
-def _table_file(picture: Picture, result: Any) -> bytes:
-    return render(picture.table(result), "csv").encode()
+def _table_file(picture: Picture, result: Any, format: str) -> bytes:
+    return render(picture.table(result), format).encode()
 
 
 def _recipe_file(picture: Picture, settings: Settings) -> bytes:
@@ -143,6 +177,6 @@ def why_no_browser() -> str | None:
 _image = st.components.v2.component(
     "normgeo_image",
     html='<button type="button"></button>',
-    css=source("component.css", "figures/image.css"),
-    js=source("figures/image.js"),
+    css=source("component.css", "share/image.css"),
+    js=source("share/image.js"),
 )

@@ -1,4 +1,4 @@
-"""The link of a page as a QR code, for the phones of a class."""
+"""The link of a page: copied, as a QR code for a class, and as a line that embeds its figure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import streamlit as st
 from normgeo.base.text import text
 from normgeo.ui import source
 
-_LINK = "_qr_link"
+_LINK = "_shared_link"
 LONGEST = 2000  # characters; a longer link has squares too small for a phone at the back of a room
 QUIET = 4  # squares of white around the code, required by its standard
 
@@ -29,27 +29,23 @@ def code(link: str) -> str:
 
 
 def draw() -> None:
-    """Draw a button that opens the QR code of the page in its current state, and its link.
-
-    The code is made only when it is open, not in every run of every page.
-    """
-    opened = st.popover("QR", key="qr", on_change="rerun")
-    if opened.open:
-        with opened:
-            _code()
-
-
-def _code() -> None:
-    link = _link()
-    fits = len(link) <= LONGEST
-    _qr(
-        key="qr_code",
-        data={"link": link, "image": code(link) if fits else ""},
+    """Draw what copies the page's link in its current state, and its QR code."""
+    address = _address()
+    fits = len(address) <= LONGEST
+    _share(
+        key="share_link",
+        data={
+            "link": str(text("Copy link")),
+            "embed": str(text("Copy the line that embeds the figure")),
+            "done": str(text("Copied")),
+            "address": address,
+            "image": code(address) if fits else "",
+        },
         on_seen_change=_seen,
     )
     if not fits:
-        st.info(str(text("The address is too long for a QR code; Copy link has it.")))
-    elif urlsplit(link).hostname in ("localhost", "127.0.0.1"):
+        st.caption(str(text("The address is too long for a QR code; Copy link has it.")))
+    elif urlsplit(address).hostname in ("localhost", "127.0.0.1"):
         st.caption(
             str(
                 text(
@@ -60,7 +56,7 @@ def _code() -> None:
         )
 
 
-def _link() -> str:
+def _address() -> str:
     """The address as the browser reported it, or else as the server knows it."""
     page = (st.context.url or "").partition("?")[0]
     told: str = st.session_state.pop(_LINK, "")
@@ -72,12 +68,13 @@ def _link() -> str:
 
 def _seen() -> None:
     """Take the browser's address, which includes the sliders."""
-    st.session_state[_LINK] = str(st.session_state["qr_code"].seen)
+    st.session_state[_LINK] = str(st.session_state["share_link"].seen)
 
 
-_qr = st.components.v2.component(
-    "normgeo_qr",
-    html='<img alt=""><p></p>',
-    css=source("teaching/qr.css"),
-    js=source("teaching/qr.js"),
+_share = st.components.v2.component(
+    "normgeo_link",
+    html='<button type="button" name="link"></button><button type="button" name="embed"></button>'
+    '<span role="status" class="unseen"></span><img alt=""><p></p>',
+    css=source("component.css", "share/link.css"),
+    js=source("share/link.js"),
 )
