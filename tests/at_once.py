@@ -40,7 +40,8 @@ class AtOnce:
         run, error = Run(key, visitor, b"", on_end, limits), self.refuse(compute)
         if error is None:
             try:
-                result = pickle.loads(cloudpickle.dumps(compute(*given, Progress())))
+                progress = Progress(give=run.given.append)
+                result = pickle.loads(cloudpickle.dumps(compute(*given, progress)))
                 run.end(result=result, whole=True)
             except Refusal as refusal:
                 error = refusal

@@ -41,9 +41,11 @@ class Progress:
 
     """
 
-    def __init__(self, report: Report | None = None) -> None:
+    def __init__(
+        self, report: Report | None = None, give: Callable[[Any], object] | None = None
+    ) -> None:
         self.stopped = False
-        self._report = report
+        self._report, self._give = report, give
 
     @classmethod
     def of(cls, report: Report | Progress | None) -> Progress:
@@ -72,6 +74,11 @@ class Progress:
             except Stop:
                 self.stopped = True
         return not self.stopped
+
+    def give(self, item: Any) -> None:
+        """Hand over a part of the result ahead of the whole, to whoever takes one."""
+        if self._give is not None:
+            self._give(item)
 
     def over(self, items: Sequence[Item]) -> Iterator[Item]:
         """Yield items, and report after each; end early if asked to stop."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from normgeo.base.progress import Progress, Report
@@ -70,6 +70,7 @@ __all__ = [
     "Measured",
     "audit",
     "checked",
+    "in_order",
 ]
 
 PARTS: dict[str, tuple[Claim, ...]] = {
@@ -99,18 +100,21 @@ PART: dict[str, str] = {claim.key: part for part, claims in PARTS.items() for cl
 """The part that contains each claim."""
 
 
-def audit(progress: Report | Progress | None = None) -> Iterator[Audited]:
+def audit(
+    progress: Report | Progress | None = None, claims: Sequence[Claim] | None = None
+) -> Iterator[Audited]:
     """Check every claim on every example in turn, and yield it with its findings.
 
     Args:
         progress: called with (claims done, claims) after each; a stop ends the audit early.
+        claims: the ones to check; None for all.
 
     Raises:
         Failure: a check that cannot be computed, with its name.
 
     """
     results: dict[Any, Any] = {}
-    for claim in Progress.of(progress).over(tuple(CLAIMS.values())):
+    for claim in Progress.of(progress).over(tuple(CLAIMS.values() if claims is None else claims)):
         try:
             with sharing(results):
                 finding, *others = map(claim.check, EXAMPLES)
@@ -122,5 +126,19 @@ def audit(progress: Report | Progress | None = None) -> Iterator[Audited]:
 
 
 def checked(settings: object, progress: Progress) -> tuple[Audited, ...]:
-    """The whole audit, as a computation for workers of pages; settings have no effect."""
-    return tuple(audit(progress))
+    """The whole audit, as a computation for workers of pages; settings have no effect.
+
+    It gives each claim as soon as it is checked, those that train networks last.
+    """
+    slow = {claim.key for claim in (*trained.CLAIMS, *depth.CLAIMS)}
+    found = []
+    for one in audit(progress, sorted(CLAIMS.values(), key=lambda claim: claim.key in slow)):
+        found.append(one)
+        progress.give(one)
+    return in_order(found)
+
+
+def in_order(audited: Iterable[Audited]) -> tuple[Audited, ...]:
+    """Claims that were checked in any order, in that of `CLAIMS`."""
+    place = {key: n for n, key in enumerate(CLAIMS)}
+    return tuple(sorted(audited, key=lambda one: place[one.claim.key]))

@@ -37,7 +37,6 @@ class Direction:
     Attributes:
         reason: the key of its reason, or `NO_REASON`. title: of the reason.
         change: dW (H, D). moved: the neurons whose weight vectors it moves, (H,) true or false.
-        each: if a single neuron moves, the change of each neuron if it did, (H, D); else `change`.
         alone: whether a single neuron moves.
         count: the number of null directions with this reason and no earlier one.
         rescales: whether W + r dW is W with the moved rows × (1 + r).
@@ -49,7 +48,6 @@ class Direction:
     title: str
     change: Array
     moved: Array
-    each: Array
     alone: bool
     count: int
     rescales: bool
@@ -120,14 +118,13 @@ def _of_change(reason: Reason, model: NormalizedGLM, gamma: Array, neuron: int) 
     shift = None
     if not change.rescales:
         shift = np.ones(len(W)) if isinstance(change.operation, OwnRowsPlus) else gamma
-    rows = [change.tangent(at, W, gamma=shift, index=h)[0] for h in range(len(W) if alone else 1)]
-    along = rows[neuron if alone else 0]
+    along = change.tangent(at, W, gamma=shift, index=neuron if alone else 0)[0]
     if groups > 1 and not alone:
         size = len(W) // groups
         here = np.arange(len(W)) // size == neuron // size
         along = np.where(here[:, None], along, 0.0)
     found = _direction(reason.key, reason.title, along, W, reason.added, change.rescales, True)
-    return replace(found, each=np.sum(rows, axis=0), alone=True) if alone else found
+    return replace(found, alone=True) if alone else found
 
 
 def _nearest(basis: Array, added: Array, model: NormalizedGLM) -> Array:
@@ -156,4 +153,4 @@ def _direction(
         own = float(lengths(W[moved].ravel())) or 1.0
         along = np.where(moved[:, None], along, 0.0)
         along = along / lengths(along.ravel()) * own
-    return Direction(key, title, along, moved, along, False, count, rescales, follows)
+    return Direction(key, title, along, moved, False, count, rescales, follows)

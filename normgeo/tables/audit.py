@@ -49,8 +49,8 @@ KIND_TITLES = {
 INDENT = 17
 DIGITS = 3  # digits of a measured value
 EXAMPLES_TOLD = text(
-    "Each is computed on {n} examples, which are of {seeds} seeds and {sizes} sizes. Numbers are "
-    "those of the first, in parentheses their range over all.",
+    "Each is computed on {n} examples, with {seeds} seeds and {sizes} sizes. The numbers are from "
+    "the first one; parentheses give the range over all.",
     n=len(EXAMPLES),
     seeds=len({example.seed for example in EXAMPLES}),
     sizes=len({example.cases for example in EXAMPLES}),

@@ -1,7 +1,8 @@
-"""The audit as HTML: a table for the application, and a self-contained page."""
+"""The audit as HTML: a list for the application, and a self-contained page."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 
@@ -30,7 +31,6 @@ from normgeo.tables.audit import (
 TITLE = text("The paper, checked")
 PAPER = "Ba, Kiros and Hinton, Layer Normalization, arXiv:1607.06450."
 STATES = {"✓": "yes", "≈": "limit", "✗": "no", "?": "limit"}
-COLUMNS = (text("Verdict"), text("Statement"), text("Source"))
 
 
 def page(audited: Sequence[Audited], home: str = "", *, unfolded: bool = False) -> str:
@@ -51,38 +51,33 @@ def page(audited: Sequence[Audited], home: str = "", *, unfolded: bool = False) 
     return _TEMPLATES.get_template("page.html").render(
         summary=summary(audited),
         origin=f"{origin} {EXAMPLES_TOLD}",
-        **_content(audited, home or None, unfolded),
+        unfolded=unfolded,
+        **_content(audited, home or None, audited),
     )
 
 
-def first(audited: Sequence[Audited], home: str = "") -> str:
-    """Return where the paper is not exact, as HTML: how often, and a list with repairs."""
-    return _TEMPLATES.get_template("inexact.html").render(
-        headline=headline(audited), inexact=inexact(audited), home=home
-    )
-
-
-def table(audited: Sequence[Audited], home: str | None = "") -> str:
-    """Return the audit as an HTML table, kind by kind.
+def listed(audited: Sequence[Audited], home: str | None = "", of: Sequence[Audited] = ()) -> str:
+    """Return claims as an HTML list, kind by kind, each with its details to unfold.
 
     Args:
-        audited: all or some claims.
+        audited: the claims of the list.
         home: the first part of a page's address in a link; None for no links.
+        of: those that the headline counts; without any there is none.
 
     """
-    return _TEMPLATES.get_template("table.html").render(**_content(audited, home, False))
+    return _TEMPLATES.get_template("claims.html").render(**_content(audited, home, of))
 
 
-def _content(audited: Sequence[Audited], home: str | None, unfolded: bool) -> dict[str, object]:
+def _content(
+    audited: Sequence[Audited], home: str | None, of: Sequence[Audited]
+) -> dict[str, object]:
+    wrong = inexact(audited)
+    parts = by_kind([one for one in audited if one not in wrong])
     return {
         "title": TITLE,
-        "columns": COLUMNS if home is None else (*COLUMNS, text("Page")),
-        "parts": by_kind(audited),
-        "headline": headline(audited),
-        "inexact": inexact(audited),
-        "measured": text("Measured"),
+        "parts": [*([("", wrong)] if wrong else []), *parts],
+        "headline": headline(of) if of else "",
         "home": home,
-        "unfolded": unfolded,
     }
 
 
@@ -90,6 +85,11 @@ def _address(claim: Claim, home: str) -> str:
     """Return the target of a claim's link; the first page has no name in its address."""
     page, _ = claim.destination
     return (home or "./") if page == "home" else home + claim.page
+
+
+def _written(words: str) -> str:
+    """Return a sentence as HTML, δ_i with its index as a subscript."""
+    return re.sub(r"_(\w+)", r"<sub>\1</sub>", escape(str(text(words))))
 
 
 def _page(claim: Claim) -> str:
@@ -123,7 +123,8 @@ _TEMPLATES.globals.update(
     shown=shown,
     spread=spread,
     text=text,
+    written=_written,
 )
 
 STYLE = _TEMPLATES.get_template("report.css").render()
-"""The style of the table, as CSS."""
+"""The style of the list, as CSS."""

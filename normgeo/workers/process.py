@@ -15,7 +15,7 @@ from loky.backend.context import LokyContext
 from normgeo.base.budget import memory
 from normgeo.base.text import text
 from normgeo.workers.run import Defect, Limits, Run
-from normgeo.workers.worker import STOP, At, Failed, Message, Ready, Returned, serve
+from normgeo.workers.worker import STOP, At, Failed, Given, Message, Ready, Returned, serve
 
 BETWEEN = 0.1  # seconds between two looks at a run
 SECONDS_TO_START = 60.0
@@ -104,6 +104,8 @@ class WorkerProcess:
                 message = self._receive()
                 if isinstance(message, At):
                     run.done, run.steps = message
+                elif isinstance(message, Given):
+                    run.given.append(message.item)
                 elif isinstance(message, Returned):
                     run.end(result=message.result, whole=message.whole, why=why)
                     return

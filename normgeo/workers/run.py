@@ -45,6 +45,7 @@ class Run:
     Attributes:
         visitor: whose turn it takes. limits: its own, None for the pool's.
         done, steps: its progress; 0 steps before the first report.
+        given: parts of its result that came ahead of the whole.
         stopping: it was asked to stop and return a part; nobody else may join it.
         result: what it returned, or None. whole: whether the result is complete.
         why: a sentence if it ended early against the wish of its visitors, else "".
@@ -62,6 +63,7 @@ class Run:
     ) -> None:
         self.key, self.visitor, self.task, self.limits = key, visitor, task, limits
         self.done = self.steps = 0
+        self.given: list[Any] = []
         self.stopping = False
         self.result: Any = None
         self.whole = False

@@ -37,6 +37,12 @@ class At(NamedTuple):
     steps: int
 
 
+class Given(NamedTuple):
+    """A part of the result, ahead of the whole."""
+
+    item: Any
+
+
 class Returned(NamedTuple):
     """The result of a computation, whole or stopped."""
 
@@ -51,7 +57,7 @@ class Failed(NamedTuple):
     traceback: str = ""
 
 
-Message = Ready | At | Returned | Failed
+Message = Ready | At | Given | Returned | Failed
 
 
 def serve(tasks: Connection, messages: Connection, prepare: Sequence[Callable[[], object]]) -> None:
@@ -99,7 +105,7 @@ def _listen(tasks: Connection, waiting: SimpleQueue[bytes], stop: Event) -> None
 def _outcome(task: bytes, messages: Connection, stop: Event) -> Returned | Failed:
     try:
         compute, arguments = pickle.loads(task)
-        progress = Progress(_Report(messages, stop))
+        progress = Progress(_Report(messages, stop), lambda item: _tell(messages, Given(item)))
         result = compute(*arguments, progress)
     except Refusal as refusal:
         return Failed(refusal)

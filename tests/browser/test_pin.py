@@ -96,6 +96,8 @@ def test_links_of_home_and_of_the_audit_take_the_pin_along(
 ):
     page.goto(f"{server}{address}?{LAYER}")
     wait_settled(page)
+    if address == "/audit":
+        page.locator("[data-claim] summary").first.click()
     way = page.locator(link).first
     if "way" in link:
         way.click()

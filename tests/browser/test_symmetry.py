@@ -15,7 +15,7 @@ def test_deep_link_shows_its_picture(server, page, wait_settled):
         "Which directions in weight space does the model not see?"
     )
     figure = page.locator(".st-key-figure_walk")
-    expect(figure.get_by_text("62 of 610 directions change nothing")).to_be_visible()
+    expect(figure.get_by_text("F is singular: 62 of 610 directions change nothing")).to_be_visible()
     expect(page.locator(".st-key-figure_coupling").get_by_text("Eq. 13: 0 null")).to_be_visible()
     box = figure.bounding_box()
     assert box["y"] + box["height"] <= 720
@@ -68,15 +68,14 @@ def test_phone_stacks_the_panels_and_scrolls_down_only(server, phone, wait_settl
     assert above.bounding_box()["y"] + 200 < below.bounding_box()["y"]
 
 
-def test_click_on_a_template_chooses_the_neuron_that_moves(server, page, wait_settled):
+def test_click_on_a_weight_vector_chooses_the_neuron_that_moves(server, page, wait_settled):
     page.goto(f"{server}/symmetry?along=weight_vector_rescaling")
     wait_settled(page)
     figure = page.locator(".st-key-figure_walk")
     expect(figure.get_by_text("w of neuron 0 ×")).to_be_visible()
-    image = figure.locator(".hm image").nth(2)
-    image.scroll_into_view_if_needed()
-    box = image.bounding_box()
-    page.mouse.click(box["x"] + 0.3 * box["width"], box["y"] + 0.75 * box["height"])
+    bar = figure.locator(".xy .bars .point").nth(6)
+    place = bar.bounding_box()
+    page.mouse.click(place["x"] + place["width"] / 2, place["y"] - 5)
     page.wait_for_url("**neuron=6*")
     wait_settled(page)
     expect(figure.get_by_text("w of neuron 6 ×")).to_be_visible()

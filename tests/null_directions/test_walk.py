@@ -89,7 +89,6 @@ def test_a_direction_beside_moves_the_same_neurons_as_far(rng):
     other = one.beside(rng.standard_normal(model.W.shape))
     np.testing.assert_array_equal(other.any(axis=1), [False, True, False, False])
     assert np.linalg.norm(other) == pytest.approx(np.linalg.norm(model.W[1]))
-    np.testing.assert_array_equal(one.each, model.W)
 
 
 def test_where_there_is_no_model_the_reason_stands_in_place_of_numbers():

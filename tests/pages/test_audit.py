@@ -21,12 +21,14 @@ from normgeo.claims import (
     Audited,
     checked,
 )
+from normgeo.claims.table_1 import PAPER_TABLE_1
 from normgeo.settings import Settings
-from normgeo.tables import marks
+from normgeo.tables import marks, report
 from normgeo.ui import audit
-from normgeo.ui.audit import KINDS, LABELS, VERDICTS, records
+from normgeo.ui.audit import KINDS, LABELS, VERDICTS, latex, records
 from normgeo.ui.computing.task import Found
 from normgeo.ui.defects import SORRY
+from normgeo.workers.run import Run
 
 QUESTION = "Where is the paper exact, and where not?"
 COUNTS = Counter(claim.expected for claim in CLAIMS.values())
@@ -43,17 +45,17 @@ def table(page) -> str:
 
 
 def rows(page) -> list[str]:
-    """The statements that are listed."""
-    return re.findall(r'class="statement">([^<]*?)\s*<', table(page))
+    """The keys of the statements that are listed."""
+    return re.findall(r'data-claim="(\w+)"', table(page))
 
 
-def choice(page, setting):
-    (group,) = [group for group in page.app.get("button_group") if group.key == setting]
+def verdicts(page):
+    (group,) = [group for group in page.app.get("button_group") if group.key == "verdict"]
     return group
 
 
 def labels(page) -> list[str]:
-    return list(choice(page, "verdict").options)
+    return list(verdicts(page).options)
 
 
 def test_every_claim_is_listed_with_its_verdict(shown):
@@ -68,7 +70,6 @@ def test_every_claim_is_listed_with_its_verdict(shown):
 
 def test_counts_stand_at_the_top(shown):
     assert labels(shown("audit")) == [
-        f"All {len(CLAIMS)}",
         f"{COUNTS[HOLDS]} hold",
         f"≈ {COUNTS[HOLDS_IF]} hold if …",
         f"{COUNTS[FAILS]} do not",
@@ -79,35 +80,36 @@ def test_filter_of_the_url_lists_one_verdict(shown, subtests):
     for name in [name for name in VERDICTS if name != "all"]:
         with subtests.test(name=name):
             page = shown("audit", verdict=name)
-            listed = {
-                claim.statement for claim in CLAIMS.values() if claim.expected == VERDICTS[name]
-            }
-            assert len(rows(page)) == len(listed)
+            listed = {claim.key for claim in CLAIMS.values() if claim.expected == VERDICTS[name]}
+            assert set(rows(page)) == listed
             assert len(labels(page)) == len(LABELS)
 
 
-def test_inexact_places_are_a_short_list_above_whatever_is_listed(shown):
+def test_inexact_places_come_first_beneath_how_many_they_are(shown):
     wrong = [c for c in CLAIMS.values() if c.kind == PAPER_SAYS and c.expected == FAILS]
     said = sum(c.kind == PAPER_SAYS for c in CLAIMS.values())
-    first = shown("audit", kind="practice").table("inexact")["html"]
-    assert f"{len(wrong)} of {said} statements of the paper do not hold as they stand." in first
-    assert re.findall(r'data-key="(\w+)"', first) == [c.key for c in wrong if c.page]
+    headline = f"{len(wrong)} of {said} statements of the paper do not hold as they stand."
+    page = shown("audit")
+    assert headline in table(page)
+    assert rows(page)[: len(wrong)] == [claim.key for claim in wrong]
     for claim in wrong:
-        assert str(claim.repair) in unescape(first)
+        assert str(claim.repair) in unescape(table(page))
+    assert headline in table(shown("audit", kind="practice")), "whatever is listed"
 
 
 def test_filter_of_the_url_lists_one_kind(shown, subtests):
     for name in [name for name in KINDS if name != "all"]:
         with subtests.test(name=name):
             page = shown("audit", kind=name)
-            listed = [claim.statement for claim in CLAIMS.values() if claim.kind == KINDS[name]]
-            assert [unescape(row) for row in rows(page)] == listed
-            assert labels(page)[0] == f"All {len(listed)}", "what the counts count"
+            listed = {key: claim for key, claim in CLAIMS.items() if claim.kind == KINDS[name]}
+            assert set(rows(page)) == set(listed)
+            count = sum(claim.expected == FAILS for claim in listed.values())
+            assert labels(page)[-1] == f"{count} do not", "of this kind"
 
 
 def test_kind_and_verdict_filter_together_and_are_in_the_url(shown):
     page = shown("audit", verdict="fails")
-    choice(page, "kind").set_value("follows").run()
+    page.app.selectbox(key="kind").set_value("follows").run()
     assert page.query == {"verdict": "fails", "kind": "follows"}
     both = [c for c in CLAIMS.values() if c.kind == FOLLOWS and c.expected == FAILS]
     assert len(rows(page)) == len(both)
@@ -115,14 +117,14 @@ def test_kind_and_verdict_filter_together_and_are_in_the_url(shown):
 
 def test_click_on_a_count_goes_into_the_url(shown):
     page = shown("audit")
-    choice(page, "verdict").set_value("fails").run()
+    verdicts(page).set_value("fails").run()
     assert page.query == {"verdict": "fails"}
     assert len(rows(page)) == COUNTS[FAILS]
 
 
 def test_second_click_on_a_count_lists_all(shown):
     page = shown("audit", verdict="fails")
-    choice(page, "verdict").set_value(None).run()
+    verdicts(page).set_value(None).run()
     assert page.query == {}
     assert len(rows(page)) == len(CLAIMS)
 
@@ -139,7 +141,16 @@ def test_bad_filter_is_named_and_all_is_listed(shown):
 def test_report_may_be_taken_away(shown):
     page = shown("audit")
     names = [button.proto.label for button in page.app.get("download_button")]
-    assert names == ["HTML", "PDF", "CSV", "JSON"]
+    assert names == ["HTML", "PDF", "LaTeX, with Table 1", "CSV", "JSON"]
+
+
+def test_table_1_and_the_statements_leave_as_latex(done):
+    words = latex(done).decode()
+    table_1, statements = words.split(r"\begin{longtable}")
+    assert table_1.count(r"$\checkmark$") == sum(
+        invariant for row in PAPER_TABLE_1.values() for invariant in row.values()
+    )
+    assert statements.count(r" \\") == 1 + len(CLAIMS)
 
 
 def test_records_hold_all_claims_whatever_is_listed(done):
@@ -158,7 +169,7 @@ def test_alarm_is_told_on_the_page(shown, nothing_kept, done):
 
 
 def test_check_that_cannot_be_done_is_a_defect(shown, monkeypatch, nothing_kept, defects):
-    def broken(progress):
+    def broken(progress, claims):
         raise RuntimeError("The check of 'table_1' could not be done: no.")
         yield
 
@@ -176,7 +187,7 @@ def test_audit_runs_once_for_the_process(shown, monkeypatch, nothing_kept, done)
     nothing_kept.clear()
     runs = []
 
-    def slowly(progress):
+    def slowly(progress, claims):
         runs.append(1)
         yield from progress.over(done)
 
@@ -186,6 +197,35 @@ def test_audit_runs_once_for_the_process(shown, monkeypatch, nothing_kept, done)
         assert len(rows(page)) == len(CLAIMS)
         assert not page.app.get("progress"), "the bar goes away"
     assert runs == [1]
+
+
+def test_statements_are_drawn_as_they_are_checked(shown, nothing_kept, pool, done, monkeypatch):
+    """The run gives the first ones and does not end before they are drawn."""
+    nothing_kept.clear()
+    drawn = []
+
+    class Slow(Run):
+        def wait(self, seconds):
+            if drawn and not self.ended:
+                self.end(result=done, whole=True)
+            return self.ended
+
+    def ask(visitor, key, compute, *given, on_end, limits=None):
+        run = runs.setdefault(key, Slow(key, visitor, b"", on_end))
+        run.given[:] = done[3:1:-1]
+        return run
+
+    def listed(audited, **of):
+        drawn.append([one.claim.key for one in audited])
+        return whole(audited, **of)
+
+    runs, whole = {}, report.listed
+    monkeypatch.setattr(pool, "ask", ask)
+    pool.before = lambda run: 0
+    monkeypatch.setattr(report, "listed", listed)
+    assert len(rows(shown("audit"))) == len(CLAIMS)
+    keys = list(CLAIMS)
+    assert drawn == [keys[2:4], keys]
 
 
 class Elsewhere:

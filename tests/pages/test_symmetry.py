@@ -20,8 +20,8 @@ def bars(page) -> list[float]:
 
 
 def head(page) -> str:
-    """The headline of the main picture, and what stands beneath it."""
-    notes = page.figure("walk")["layout"]["annotations"][:2]
+    """The headline of the main picture, and what stands at its foot."""
+    notes = page.figure("walk")["layout"]["annotations"]
     words: str = "<br>".join(note["text"] for note in notes)
     return words.replace("\N{NO-BREAK SPACE}", " ")
 
@@ -40,12 +40,12 @@ def test_default_is_batch_norm_on_digits_one_against_the_rest(shown):
     assert page.app.selectbox(key="method").value == "batch"
     assert page.query == {}
     assert page.figures == ["walk"]
-    assert "<b>10 of 610 directions change nothing</b>" in head(page)
+    assert "<b>F is singular: 10 of 610 directions change nothing</b>" in head(page)
     assert "Bernoulli outputs, H = 10, D = 61" in head(page)
     assert "by formula H = 10, as counted" in head(page)
     words = page.captions("walk")
-    assert "<b>1</b> · weight matrix re-scaling" in words
-    assert "<b>9</b> · weight vector re-scaling" in words
+    assert "<b>1</b> by weight matrix re-scaling" in words
+    assert "<b>9</b> by weight vector re-scaling" in words
     assert "<b>KL = 0</b>" in words
     assert "each class against the rest" in page.words
     assert len(page.sent(page.figures[0])["figure"]) < 150_000
@@ -77,22 +77,21 @@ def test_a_reason_that_is_not_there_is_told(shown):
 
 def test_groups_are_named_where_one_of_them_moves(shown):
     page = shown("symmetry", dataset="wine", method="group", neurons="6")
-    assert "all w of a group × δ together" in page.captions("walk")
     assert "w of neurons 0 to 2 × 2" in page.captions("walk")
     assert "every w" not in page.captions("walk")
 
 
 def test_one_neuron_has_its_picture_where_a_method_needs_no_second_one(shown):
     page = shown("symmetry", dataset="diabetes", neurons="1", method="weight", tab="formula")
-    assert "<b>1 of 10 directions change nothing</b>" in head(page)
+    assert "<b>F is singular: 1 of 10 directions change nothing</b>" in head(page)
     assert row(page, "cases (batch)")[1:] == ["0", "1", "no z", "1"]
 
 
 def test_layer_norm_has_its_shifts_and_its_scale(shown):
     page = shown("symmetry", method="layer")
-    assert "<b>62 of 610 directions change nothing</b>" in head(page)
+    assert "<b>F is singular: 62 of 610 directions change nothing</b>" in head(page)
     assert "by formula GD + G = 61 + 1 = 62, as counted" in head(page)
-    assert "<b>61</b> · weight matrix re-centering" in page.captions("walk")
+    assert "<b>61</b> by weight matrix re-centering" in page.captions("walk")
     assert row(page, f"{YES} weight matrix re-centering")[1:] == ["61 of 61", "0°"]
     assert row(page, f"{NO} weight vector re-scaling")[1:] == ["1 of 10", "81°"]
 
@@ -100,7 +99,7 @@ def test_layer_norm_has_its_shifts_and_its_scale(shown):
 def test_what_float64_cannot_decide_stands_in_the_first_line_and_below(shown):
     """Of ε alone a re-scaling would tell: 1e-30 is far below the rounding of σ²."""
     page = shown("symmetry", method="layer", dataset="iris", family="categorical", eps="1e-30")
-    assert "<b>4 of 16 directions change nothing, 1 undecided</b>" in head(page)
+    assert "<b>F is singular: 4 of 16 directions change nothing, 1 undecided</b>" in head(page)
     assert "1 of the directions cannot be decided in float64: of 5 with an effect" in page.words
 
 
@@ -108,15 +107,15 @@ def test_method_goes_into_the_url_and_changes_the_picture(shown):
     page = shown("symmetry", dataset="iris")
     page.app.selectbox(key="method").set_value("standard").run()
     assert page.query == {"dataset": "iris", "method": "standard"}
-    assert "<b>0 of 16 directions change nothing</b>" in head(page)
-    assert "Every direction changes the model" in page.captions("walk")
+    assert "<b>F is regular: every direction changes something</b>" in head(page)
+    assert "Along a null direction" not in page.captions("walk")
     assert "along" not in [select.key for select in page.app.selectbox]
 
 
 def test_softmax_is_a_reason_where_it_is_asked_for(shown):
     page = shown("symmetry", dataset="wine", family="categorical", method="batch")
     assert "by formula H + max(0, D − H) = 4 + 9 = 13, as counted" in head(page)
-    assert "<b>9</b> · the softmax" in page.captions("walk")
+    assert "<b>9</b> by the softmax" in page.captions("walk")
     assert "each class against the rest" not in page.words
 
 
@@ -160,14 +159,14 @@ def test_eq_13_does_not_see_the_symmetries_of_layer_statistics(shown, subtests):
 
 def test_epsilon_leaves_the_directions_of_the_center_only(shown):
     page = shown("symmetry", dataset="wine", method="layer", eps="0.1")
-    assert "13 of 52 directions change nothing" in head(page)
+    assert "F is singular: 13 of 52 directions change nothing" in head(page)
     assert "by formula GD = 13, as counted" in head(page)
     assert "D = 13, G = 1, ε = 0.1" in head(page)
 
 
 def test_two_neurons_under_layer_norm_leave_nothing_to_see(shown):
     page = shown("symmetry", dataset="breast_cancer", neurons="2", method="layer", tab="spectrum")
-    assert "60 of 60 directions change nothing" in head(page)
+    assert "F is singular: 60 of 60 directions change nothing" in head(page)
     words = page.captions("symmetry")
     assert "60 of 60 directions are null" in words
     assert "only signs are left" in words

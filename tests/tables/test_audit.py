@@ -86,7 +86,7 @@ def test_listing_has_every_part_of_a_claim(three: Sequence[Audited]) -> None:
     assert flat.startswith("0 of 2 statements of the paper do not hold as they stand. The paper")
     assert flat.index("The paper says ===") < flat.index("Follows from the paper, or seems to ===")
     assert flat.endswith(f"{EXAMPLES_TOLD} {summary(three)}")
-    assert "computed on 4 examples, which are of 3 seeds and 2 sizes." in flat
+    assert "computed on 4 examples, with 3 seeds and 2 sizes." in flat
 
 
 def test_summary_counts_the_verdicts(three: Sequence[Audited]) -> None:

@@ -1,4 +1,4 @@
-"""The report: a table with words and links, a page that stands alone, a PDF or a sentence."""
+"""The report: a list with words and links, a page that stands alone, a PDF or a sentence."""
 
 from html import escape
 from html.parser import HTMLParser
@@ -19,50 +19,52 @@ def audited(key: str, measured: Numbers = (), verdict: str | None = None) -> Aud
 
 
 class Reader(HTMLParser):
-    """The elements of a page, (tag, attributes), with the words in each cell of its table."""
+    """The elements of a page, (tag, attributes), with the words of each statement and title."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, Any]]] = []
-        self.rows: list[list[str]] = []
+        self.rows: list[str] = []
+        self.titles: list[str] = []
+        self._into: list[str] = []
         self.feed(html)
         self.close()
-        self.rows = [[" ".join(words.split()) for words in row] for row in self.rows]
+        self.rows = [" ".join(words.split()) for words in self.rows]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
-        if tag == "tr":
-            self.rows.append([])
-        elif tag in {"th", "td"}:
-            self.rows[-1].append("")
+        if tag in {"li", "h2", "h3"}:
+            self._into = self.rows if tag == "li" else self.titles
+            self._into.append("")
 
     def handle_data(self, data: str) -> None:
-        if self.rows and self.rows[-1]:
-            self.rows[-1][-1] += data
+        if self._into:
+            self._into[-1] += data
 
 
-def test_row_has_sign_and_word_statement_numbers_and_source() -> None:
+def test_row_has_sign_and_word_statement_and_source_and_unfolds() -> None:
     measured = numbers("error", {"layer norm": 0.25, "batch norm": 3.06e-16}, "m")
-    found = Reader(report.table([audited("two_words", measured)]))
-    head, part, row = found.rows
-    assert head == ["Verdict", "Statement", "Source", "Page"]
-    assert part == ["Follows from the paper, or seems to"]
-    verdict, statement, source, page = row
-    assert verdict == "holds if …"
+    found = Reader(report.listed([audited("two_words", measured)]))
+    assert [title.strip() for title in found.titles] == ["Follows from the paper, or seems to"]
+    (row,) = found.rows
     assert ("path", {"d": marks.path("≈")}) in found.tags, "drawn, as everywhere"
     claim = CLAIMS["two_words"]
-    assert statement.startswith(claim.statement + f"It holds if {claim.condition}.")
-    words, values = statement.split("Measured ")
-    assert words.rstrip().endswith(".")
-    assert values == "error (m): layer norm 0.25, batch norm 3.06 · 10⁻¹⁶"
-    assert (source, page) == (claim.source, "Invariance")
+    assert row.startswith(
+        f"holds if … {claim.statement} {claim.source} It holds if {claim.condition}."
+    )
+    assert "error (m): layer norm 0.25, batch norm 3.06 · 10⁻¹⁶" in row
+    assert row.endswith("See it: Invariance")
     assert ("b", {"title": "3.06e-16"}) not in found.tags, "nothing was rounded"
 
 
 def test_rounded_number_has_all_its_digits_on_hover() -> None:
-    found = Reader(report.table([audited("equation_5", number("error", -0.123456789))]))
+    found = Reader(report.listed([audited("equation_5", number("error", -0.123456789))]))
     assert ("b", {"title": "-0.123456789"}) in found.tags
-    assert found.rows[-1][1].endswith("error: −0.123")
+    assert "error: −0.123 " in found.rows[-1]
+
+
+def test_index_is_a_subscript() -> None:
+    assert "δ<sub>i</sub> δ<sub>j</sub>" in report.listed([audited("standard_metric")])
 
 
 def test_number_is_shown_as_people_write_it(subtests: pytest.Subtests) -> None:
@@ -76,44 +78,28 @@ def test_number_is_shown_as_people_write_it(subtests: pytest.Subtests) -> None:
         (float("inf"), "—"),
     ]:
         with subtests.test(value=value):
-            found = Reader(report.table([audited("equation_5", number("it", value))]))
-            assert found.rows[-1][1].endswith(f"Measured it: {words}")
+            found = Reader(report.listed([audited("equation_5", number("it", value))], None))
+            assert found.rows[-1].endswith(f" it: {words}")
 
 
 def test_link_leads_to_the_page_and_says_to_what() -> None:
     ((_, link),) = [
         tag
-        for tag in Reader(report.table([audited("dataset_rescaling")], "http://x/")).tags
+        for tag in Reader(report.listed([audited("dataset_rescaling")], "http://x/")).tags
         if tag[0] == "a"
     ]
     assert link["href"] == "http://x/invariance?cell=weight.dataset_rescaling"
     assert link["aria-label"] == f"Invariance: {CLAIMS['dataset_rescaling'].statement}"
-    home = report.table([audited("equation_5")], "http://x/")
+    home = report.listed([audited("equation_5")], "http://x/")
     assert 'href="http://x/"' in home, "the first page has no name in its address"
     nowhere = next(key for key, each in CLAIMS.items() if not each.page)
-    assert "<a " not in report.table([audited(nowhere)])
-
-
-def test_narrow_layout_keeps_the_roles_of_a_table() -> None:
-    roles = {
-        "table": "table",
-        "thead": "rowgroup",
-        "tbody": "rowgroup",
-        "tr": "row",
-        "td": "cell",
-    }
-    for tag, attributes in Reader(report.table([audited("table_1")])).tags:
-        if tag in roles:
-            assert attributes["role"] == roles[tag]
-        if tag == "th":
-            assert attributes["role"] in {"columnheader", "rowheader"}
-            assert attributes["scope"] in {"col", "row", "rowgroup"}
+    assert "<a " not in report.listed([audited(nowhere)])
 
 
 def test_what_is_written_in_a_claim_is_no_markup() -> None:
     measured = number("<script>", 1)
-    assert "<script>" not in report.table([audited("table_1", measured)])
-    assert "δ &lt; 0" not in report.table([audited("equation_5")])
+    assert "<script>" not in report.listed([audited("table_1", measured)])
+    assert "δ &lt; 0" not in report.listed([audited("equation_5")])
 
 
 def test_page_stands_alone() -> None:
@@ -123,14 +109,13 @@ def test_page_stands_alone() -> None:
     assert "url(" not in html
     assert "<title>The paper, checked</title>" in html
     assert "Of 3 statements 1 hold (✓), 1 hold on a condition (≈) and 1 do not hold (✗)." in html
-    assert found.rows[0] == ["Verdict", "Statement", "Source"]
     assert "0 of 2 statements of the paper do not hold as they stand." in html, "one follows"
 
 
 def test_inexact_places_come_first_with_what_repairs_them_and_a_link() -> None:
     wrong = audited("dataset_rescaling", verdict=FAILS)
     html = report.page([audited("table_1"), wrong, audited("turn_halves")], "http://x/")
-    first, *_ = html.split("<table")
+    first, *_ = html.split("<h3>")
     assert "1 of 2 statements of the paper does not hold as it stands." in first
     assert escape(str(wrong.claim.statement)) in first
     assert f"It would hold if {wrong.claim.repair}." in first
@@ -140,14 +125,13 @@ def test_inexact_places_come_first_with_what_repairs_them_and_a_link() -> None:
 
 def test_numbers_are_folded_on_a_screen_and_not_on_paper() -> None:
     one = [audited("table_1", number("it", 1))]
-    assert '<details class="measured">' in report.page(one)
-    assert '<details class="measured" open>' in report.page(one, unfolded=True)
+    assert '<details data-claim="table_1">' in report.page(one)
+    assert '<details data-claim="table_1" open>' in report.page(one, unfolded=True)
 
 
 def test_kinds_are_kept_apart_in_their_order() -> None:
-    found = Reader(report.table([audited(key) for key in CLAIMS]))
-    titles = [row[0] for row in found.rows if len(row) == 1]
-    assert titles == [
+    found = Reader(report.listed([audited(key) for key in CLAIMS]))
+    assert [title.strip() for title in found.titles] == [
         "The paper says",
         "Follows from the paper, or seems to",
         "Later work says",

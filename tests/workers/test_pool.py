@@ -77,6 +77,17 @@ def until_stopped(progress):
     return step
 
 
+def in_parts(progress):
+    for letter in "ab":
+        progress.give(letter)
+    return "abc"
+
+
+def test_parts_come_back_ahead_of_the_result(pool):
+    run = ended(pool.ask("a", "parts", in_parts))
+    assert (run.given, run.result, run.whole) == (["a", "b"], "abc", True)
+
+
 def test_result_comes_back_from_another_process(pool):
     run = ended(pool.ask("a", "pid", lambda progress: (os.getpid(), np.arange(3.0))))
     pid, numbers = run.result

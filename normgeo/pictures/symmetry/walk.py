@@ -24,8 +24,7 @@ from normgeo.pictures.work import Sizes
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
-STEPS = (-0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-MOST = 10  # weight vectors that are drawn
+STEPS = tuple(step / 4 for step in range(-3, 13))
 
 
 @final
@@ -38,7 +37,7 @@ class Walks:
         chosen: the one that is walked along, None where there is none.
         null: the walk along it, None without one. random: the other one.
         start: the step at which the slider opens.
-        dataset: of the model. case: whose predictions are drawn. shown: neurons that are, (m,).
+        dataset: of the model. case: whose predictions are drawn.
         notes: sentences for the reader.
 
     """
@@ -51,7 +50,6 @@ class Walks:
     start: float
     dataset: Dataset
     case: int
-    shown: Array
     notes: tuple[str, ...]
 
     @property
@@ -88,7 +86,6 @@ def compute(settings: Settings, progress: Progress) -> Walks:
         null = walk(model, X, chosen.change, steps, case=settings.index)
     random = walk(model, X, other, steps, case=settings.index)
     progress.tell(2, 2)
-    moved = np.flatnonzero(chosen.moved) if chosen is not None else np.arange(len(W))
     return Walks(
         found,
         all_of_them,
@@ -98,7 +95,6 @@ def compute(settings: Settings, progress: Progress) -> Walks:
         settings.walk,
         it.dataset,
         settings.index,
-        _shown(len(W), moved),
         (*found.notes, *notes),
     )
 
@@ -118,14 +114,6 @@ def _chosen(key: str, found: tuple[Direction, ...]) -> tuple[Direction | None, l
         title=found[0].title,
     )
     return found[0], [sentence]
-
-
-def _shown(neurons: int, moved: Array) -> Array:
-    """The first neurons, and the first one that moves."""
-    shown = np.arange(min(neurons, MOST))
-    if len(moved) and moved[0] >= len(shown):
-        shown[-1] = moved[0]
-    return shown
 
 
 def _table(result: Walks) -> Table:
@@ -158,16 +146,22 @@ def _table(result: Walks) -> Table:
 
 
 def headline(found: NullDirections) -> str:
-    """How many directions the model does not see, in a sentence without a full stop."""
-    k, total = found.null.dimension, len(found.null.singular_values)
-    if found.null.clear:
-        return text("{k} of {total} directions change nothing", k=k, total=total)
-    return text(
-        "{k} of {total} directions change nothing, {open} undecided",
-        k=k,
-        total=total,
-        open=found.null.undecided,
-    )
+    """Whether F is singular, and how many directions it does not see, without a full stop."""
+    k, total, left = found.null.dimension, len(found.null.singular_values), found.null.undecided
+    if not k and left:
+        return text(
+            "F may be singular: {open} of {total} directions are undecided", total=total, open=left
+        )
+    if not k:
+        return text("F is regular: every direction changes something")
+    if left:
+        return text(
+            "F is singular: {k} of {total} directions change nothing, {open} undecided",
+            k=k,
+            total=total,
+            open=left,
+        )
+    return text("F is singular: {k} of {total} directions change nothing", k=k, total=total)
 
 
 def _observed(result: Walks) -> str:
@@ -214,10 +208,10 @@ STUDY = Study(
     title=text("A walk along a direction that the model does not see"),
     source=text("section 5.1, Table 1; section 5.2.2"),
     alt=text(
-        "Left: the reasons for directions that change nothing, with how many each explains and "
-        "what they add to the weight vectors. Right, side by side: a walk along one of them and "
-        "one as far along a direction at random, with the weight vectors on the way, the "
-        "predictions for one case before and after, and the KL divergence."
+        "Two walks as far in weight space, side by side: along a direction that changes nothing, "
+        "and along a direction at random. Each has a bar for how far it moves each weight vector, "
+        "the predictions for one case before and after, and the KL divergence. Above them, the "
+        "reasons why directions change nothing, with how many each explains."
     ),
     uses=(*USES, "along", "walk", "neuron", "index"),
     compute=compute,

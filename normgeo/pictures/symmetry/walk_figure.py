@@ -1,9 +1,10 @@
-"""A walk along a null direction of W, and along one at random: templates, predictions, the KL."""
+"""A walk along a null direction of W and one at random: how far each w moves, and what follows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,45 +12,51 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
+from normgeo.normalizers.blocks import lengths
 from normgeo.null_directions.walk import Walk
+from normgeo.pictures.style.annotations import colored
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.player import add_slider
-from normgeo.pictures.style.sheet import Panel, Sheet, answer, drawn, told
-from normgeo.pictures.style.template import THEMES
-from normgeo.pictures.symmetry.templates_figure import Grid
+from normgeo.pictures.style.sheet import Panel, Sheet, Tiles, answer, drawn, told
+from normgeo.pictures.style.template import SIZE, THEMES
 from normgeo.pictures.symmetry.walk import Walks, headline
-from normgeo.pictures.symmetry.walk_reasons_figure import marks, reasons
-from normgeo.pictures.symmetry.walk_words import BODY, about, heads, reason_words
+from normgeo.pictures.symmetry.walk_words import about, kl_words, null_words, random_words
 
-HIGH = (94, 120), (98, 125)  # pixels of templates and of predictions
-REASONS_WIDE = 360  # pixels of the reasons on the screen that figures are made for
+HIGH = (70, 70), (140, 125)  # pixels of the steps and of the predictions
+
+
+class Reach(NamedTuple):
+    """The ranges of both walks, over all frames."""
+
+    step: float
+    predictions: tuple[float, float]
 
 
 def figure(result: Walks, theme: str) -> go.Figure:
-    """Draw the reasons with their templates, and both walks at every step."""
-    traces = [*reasons(result, theme)]
-    walks = [(2, result.null), (4, result.random)]
-    limit, reach = _limit(result), _reach(result)
-    moving: list[int] = []
-    if result.null is None:  # words stand there, and a panel without a trace has no place
-        traces += [go.Scatter(x=[None], y=[None], xaxis="x2", yaxis="y2", showlegend=False)]
-    for axis, one in walks:
-        if one is not None:
-            first = len(traces)
-            traces += _walk_traces(result, one, result.opening, axis, limit, theme)
-            moving += [first, *range(first + 2, first + 4)]
-    sheets = [_sheet(result, t, reach, theme) for t in range(len(result.steps))]
+    """Draw both walks at every step, beneath the reasons."""
+    walks, reach = _walks(result), _reach(result)
+    traces = [
+        trace
+        for place, one in enumerate(walks)
+        for trace in _traces(result, one, result.opening, 2 * place + 1, theme)
+    ]
+    moving = [4 * place + k for place in range(len(walks)) for k in (0, 2, 3)]
+    sheets = [
+        Sheet(
+            [answer(headline(result.found)), *_reasons(result)],
+            rows=[_panels(result, t, reach, theme)],
+            foot=[told(theme, *about(result))],
+            right=8,
+            legend=False,
+        )
+        for t in range(len(result.steps))
+    ]
     whole, words = drawn(sheets, traces, theme, result.opening)
-    whole.update_layout(meta={**whole.layout.meta, "picks": _picks(result)})
+    whole.update_layout(meta={**whole.layout.meta, "picks": _picks(result, reach)}, bargap=0.5)
     frames = [
         {
             "name": number(float(step)),
-            "data": [
-                change
-                for axis, one in walks
-                if one is not None
-                for change in _walk_changes(result, one, t, limit)
-            ],
+            "data": [change for one in walks for change in _changes(one, _sizes(result), t)],
             "traces": moving,
             "layout": words[t],
         }
@@ -67,84 +74,81 @@ def figure(result: Walks, theme: str) -> go.Figure:
     return whole
 
 
-def _sheet(result: Walks, t: int, reach: tuple[float, float], theme: str) -> Sheet:
-    """The reasons, and beside them both walks at a step."""
-    walks = [
-        _walk(result, axis, said, reach, theme) for axis, said in enumerate(heads(result, t, theme))
+def _reasons(result: Walks) -> list[Tiles]:
+    """The reasons why directions change nothing, and how many each explains."""
+    if result.chosen is None and result.found.null.dimension:
+        return [Tiles([[text("Stopped before the null directions were explained.")]], SIZE)]
+    color = method_color(result.found.normalizer)
+    told = [
+        (one, text("<b>{count}</b> by {title}", count=one.count, title=one.title))
+        for one in result.directions
     ]
-    return Sheet(
-        [answer(headline(result.found)), told(theme, *about(result))],
-        rows=[[_reasons(result, theme), *walks]],
-        right=8,
-        legend=False,
-    )
+    tiles = [
+        [colored(words, color, SIZE) if one is result.chosen else words] for one, words in told
+    ]
+    return [Tiles(tiles, SIZE)] if tiles else []
 
 
-def _grid(result: Walks) -> Grid:
-    """Where the weight vectors of a walk stand: in two rows, where there are many."""
-    count = len(result.shown)
-    return Grid(result.dataset, count, count if count < 4 else ceil(count / 2))
+def _walks(result: Walks) -> list[Walk]:
+    return [one for one in (result.null, result.random) if one is not None]
 
 
-def _picks(result: Walks) -> list[dict[str, Any]]:
-    """Where a click chooses the neuron that moves, where one moves by itself."""
-    if result.chosen is None or not result.chosen.alone:
-        return []
-    shown = list(map(int, result.shown))
-    axes = [axis for axis, one in ((2, result.null), (4, result.random)) if one is not None]
-    return [_grid(result).picks(shown, axis) for axis in axes]
+def _sizes(result: Walks) -> Array:
+    """The lengths of the weight vectors, (H,)."""
+    found: Array = lengths(result.found.model.W)
+    return np.where(found > 0, found, 1.0)
 
 
-def _weights(result: Walks, one: Walk, t: int) -> Array:
-    W = result.found.model.W + one.steps[t] * one.change
-    shown: Array = W[result.shown]
-    return shown
+def _steps(one: Walk, sizes: Array) -> Array:
+    """How far each weight vector moves in a step r = 1, over its length, (H,)."""
+    found: Array = lengths(one.change) / sizes
+    return found
 
 
-def _limit(result: Walks) -> float:
-    """The largest weight of all frames, for one scale."""
-    walks = [one for one in (result.null, result.random) if one is not None]
-    largest = max(
-        float(np.abs(_weights(result, one, t)).max())
-        for one in walks
-        for t in range(len(result.steps))
-    )
-    return largest or 1.0
-
-
-def _reach(result: Walks) -> tuple[float, float]:
-    """The range of the predictions of all frames."""
-    walks = [one for one in (result.null, result.random) if one is not None]
+def _reach(result: Walks) -> Reach:
+    walks, sizes = _walks(result), _sizes(result)
     values = np.concatenate([[*one.means.ravel(), *one.before] for one in walks])
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     if result.dataset.labelled:
         low, high = 0.0, 1.0
     room = 0.08 * (high - low) or 1.0
-    return low - room, high + room
+    furthest = float(np.abs(result.steps).max())
+    step = furthest * max(float(_steps(one, sizes).max()) for one in walks)
+    return Reach(1.05 * step or 1.0, (low - room, high + room))
 
 
-def _walk_traces(
-    result: Walks, one: Walk, t: int, axis: int, limit: float, theme: str
-) -> list[Any]:
-    """The weight vectors, and the predictions before (hollow), between, and after (filled)."""
-    look, color = THEMES[theme], method_color(result.found.normalizer)
-    _, way, after = _walk_changes(result, one, t, limit)
-    place = {"xaxis": f"x{axis + 1}", "yaxis": f"y{axis + 1}"}
-    neurons = np.arange(len(one.before))
-    grid = _grid(result)
-    above: dict[str, Any] = {"xaxis": f"x{axis}", "yaxis": f"y{axis}"}
+def _picks(result: Walks, reach: Reach) -> list[dict[str, Any]]:
+    """Where a click chooses the neuron that moves, where one moves by itself."""
+    if result.chosen is None or not result.chosen.alone:
+        return []
+    boxes = [[h - 0.5, h + 0.5, 0, reach.step, h] for h in range(len(result.found.model.W))]
     return [
-        grid.trace(_weights(result, one, t), limit, theme, **above),
+        {"setting": "neuron", "axes": [f"xaxis{n}", f"yaxis{n}"], "boxes": boxes}
+        for n in (1, 3)[: len(_walks(result))]
+    ]
+
+
+def _traces(result: Walks, one: Walk, t: int, axis: int, theme: str) -> list[Any]:
+    """How far each w has moved, and the predictions before (hollow), between, after (filled)."""
+    look, color = THEMES[theme], method_color(result.found.normalizer)
+    steps, way, after = _changes(one, _sizes(result), t)
+    neurons = np.arange(len(one.before))
+    above: dict[str, Any] = {"xaxis": f"x{axis}", "yaxis": f"y{axis}", "showlegend": False}
+    place: dict[str, Any] = above | {"xaxis": f"x{axis + 1}", "yaxis": f"y{axis + 1}"}
+    ring = {"size": 15, "symbol": "circle-open", "color": look.ink, "line": {"width": 2}}
+    return [
+        go.Bar(
+            x=neurons,
+            y=steps["y"],
+            marker={"color": look.muted},
+            hovertemplate=text("w of neuron %{x} moved by %{y:.3g} of its length<extra></extra>"),
+            **above,
+        ),
         go.Scatter(
             x=neurons,
             y=one.before,
             mode="markers",
-            marker={
-                "size": 15,
-                "symbol": "circle-open",
-                "color": look.ink,
-                "line": {"width": 2},
-            },
+            marker=ring,
             cliponaxis=False,
             hovertemplate=text("neuron %{x}, before: %{y:.4g}<extra></extra>"),
             **place,
@@ -169,85 +173,41 @@ def _walk_traces(
     ]
 
 
-def _walk_changes(result: Walks, one: Walk, t: int, limit: float) -> list[dict[str, Any]]:
-    """What a step changes of the weight vectors, the way and the predictions after."""
+def _changes(one: Walk, sizes: Array, t: int) -> list[dict[str, Any]]:
+    """What a step changes: how far each w has moved, the way of the predictions, their end."""
     neurons = np.arange(len(one.before), dtype=np.float32)
     gap = np.full(len(neurons), np.nan)
     way = np.column_stack([one.before, one.means[t], gap]).ravel().astype(np.float32)
-    grid = _grid(result)
     return [
-        {"type": grid.kind, **grid.values(_weights(result, one, t), limit)},
+        {"type": "bar", "y": (abs(one.steps[t]) * _steps(one, sizes)).astype(np.float32)},
         {"x": np.repeat(neurons, 3), "y": way},
         {"y": one.means[t].astype(np.float32)},
     ]
 
 
-def _moved(result: Walks, theme: str) -> list[dict[str, Any]]:
-    """Frames around the weight vectors that move, where others rest."""
-    if result.chosen is None:
-        return []
-    places = np.flatnonzero(result.chosen.moved[result.shown])
-    if not len(places) or len(places) == len(result.shown):
-        return []
-    line = {"color": method_color(result.found.normalizer), "width": 3}
-    boxes = (_grid(result).box(np.array([place])) for place in places)
-    return [{"type": "rect", "line": line, **box} for box in boxes]
-
-
-# Panels
-
-HIDDEN: dict[str, Any] = {"visible": False, "showgrid": False}
-ACROSS, UP = ({"constrain": "domain", "constraintoward": side} for side in ("left", "top"))
-"""Of images, which are square on every screen."""
-
-
-def _reasons(result: Walks, theme: str) -> Panel:
-    """What one direction of each reason moves."""
-    images = result.dataset.image_shape is not None
-    _, width = Grid(result.dataset, len(result.shown), len(result.shown)).extent
-    square = {"scaleanchor": "x", "scaleratio": (width + 4) / REASONS_WIDE, **UP}
-    return Panel(
-        {**HIDDEN, "range": [-3, width + 1], **(ACROSS if images else {})},
-        {**HIDDEN, "range": [BODY, 0], **(square if images else {})},
-        [text("<b>Null directions, by their reasons</b>")] if result.directions else [],
-        reason_words(result, theme),
-        marks(result, theme),
-        high=(BODY, BODY),
-        share=1.1,
-    )
-
-
-def _walk(
-    result: Walks,
-    place: int,
-    said: tuple[list[str], list[str]],
-    reach: tuple[float, float],
-    theme: str,
-) -> tuple[Panel, Panel]:
-    """The templates and the predictions of a walk."""
-    images = result.dataset.image_shape is not None
-    high, wide = _grid(result).extent
+def _panels(result: Walks, t: int, reach: Reach, theme: str) -> Sequence[tuple[Panel, Panel]]:
+    """For each walk, how far each w has moved, over the predictions, at a step."""
+    heads = [random_words(result, t, theme)]
+    if result.null is not None:
+        heads.insert(0, null_words(result, t, theme))
     H = len(result.found.model.W)
-    templates = Panel(
-        {**HIDDEN, "range": [-0.6, wide + 0.6], **(ACROSS if images else {})},
-        {**HIDDEN, "range": [high + 0.6, -0.6], **({"scaleanchor": "x", **UP} if images else {})},
-        said[0],
-        shapes=_moved(result, theme) if said[1] else [],
-        high=HIGH[0],
-    )
+    across = {"range": [-0.6, H - 0.4], "dtick": max(1, ceil(H / 10)), "tick0": 0, "zeroline": False}
     predicted = text("probability") if result.dataset.labelled else text("predicted mean")
-    empty = {"visible": bool(said[1]), "zeroline": False}
-    predictions = Panel(
-        {
-            "range": [-0.6, H - 0.4],
-            "dtick": max(1, ceil(H / 10)),
-            "tick0": 0,
-            "title": text("neuron (case {case}: ○ before, ● after)", case=result.case),
-            "showgrid": False,
-            **empty,
-        },
-        {"range": reach, "nticks": 4, "title": predicted, **empty},
-        said[1],
-        high=HIGH[1],
-    )
-    return templates, predictions
+    title = text("neuron (case {case}: ○ before, ● after)", case=result.case)
+    return [
+        (
+            Panel(
+                {**across, "showgrid": False, "showticklabels": False, "ticks": ""},
+                {"range": [0, reach.step], "nticks": 3, "title": text("‖Δw‖/‖w‖")},
+                head,
+                high=HIGH[0],
+            ),
+            Panel(
+                {**across, "title": title, "showgrid": False},
+                {"range": reach.predictions, "nticks": 4, "title": predicted, "zeroline": False},
+                kl_words(one, t, theme),
+                high=HIGH[1],
+            ),
+        )
+        for one, head in zip(_walks(result), heads, strict=True)
+    ]

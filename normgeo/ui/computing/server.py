@@ -40,6 +40,7 @@ from normgeo.workers.pool import Pool
 from normgeo.workers.run import Run
 
 CONTINUE = text("Continue")
+Draw = waiting.Draw
 
 LONGEST = 0.4  # seconds that a computation in the script itself may take
 SERVER = "_server"
@@ -71,7 +72,14 @@ class Server:
     _turn: Any = field(default_factory=Lock)
 
     def found(
-        self, task: Task, name: str, *, start: str = "", again: str = AGAIN, slot: str = ""
+        self,
+        task: Task,
+        name: str,
+        *,
+        start: str = "",
+        again: str = AGAIN,
+        slot: str = "",
+        draw: Draw | None = None,
     ) -> Found | None:
         """The result of a task, kept or computed now; None where there is none yet.
 
@@ -80,6 +88,7 @@ class Server:
             start: the label of a button that starts it; without one it starts by itself.
             again: the label of the button that starts over what was stopped; "" for none.
             slot: keeps apart what a page asks of one computation with several settings.
+            draw: draws what there is of the result as it is computed; None to wait for all of it.
 
         Raises:
             Refusal: there is no result for these settings, or it would take too much.
@@ -106,8 +115,8 @@ class Server:
             if expected.seconds <= self.longest and not own:
                 there = self.kept.found(task.key, partial(self._computed, task))
             else:
-                self._wait(asked, name, slot)
-                there = None if own else self.kept.get(task.key)
+                self._wait(asked, name, slot, draw)
+                there = None if own or draw else self.kept.get(task.key)
             if there is None or start:
                 st.rerun()  # with another button, or without one
         return there
@@ -143,8 +152,8 @@ class Server:
             return asked.state, None, ""
         return State.of(asked.there), asked.there, asked.why
 
-    def _wait(self, asked: Asked, name: str, slot: str) -> None:
-        """Begin a run or find it again, and show its progress until it has ended."""
+    def _wait(self, asked: Asked, name: str, slot: str, draw: Draw | None) -> None:
+        """Begin a run or find it again, and show its progress until it ends or gives more."""
         task = asked.task
         if asked.run is None and asked.go_on and asked.there is not None and task.go_on is not None:
             own, before = (*task.key, visitor(), slot), asked.there.result
@@ -152,7 +161,7 @@ class Server:
         elif asked.run is None:
             end = partial(self.keep, task.key)
             asked.run = self.pool.ask(visitor(), task.key, task.compute, task.settings, on_end=end)
-        waiting.until_ended(asked.run, self.pool, visitor(), name, task.words, asked.stop)
+        waiting.until_ended(asked.run, self.pool, visitor(), name, task.words, asked.stop, draw)
 
     @staticmethod
     def _buttons(

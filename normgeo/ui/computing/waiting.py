@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Any
 
 import streamlit as st
@@ -13,12 +14,21 @@ from normgeo.workers.run import Run
 
 MOMENT = 0.3  # seconds before there is a bar
 BETWEEN = 0.1  # seconds between two messages to the page
+OFTEN = 0.5  # seconds between two drawings of what there is
+
+Draw = Callable[[Sequence[Any]], object]
 
 
 def until_ended(
-    run: Run, pool: Pool, visitor: str, name: str, words: str, stop: Callable[[], None]
+    run: Run,
+    pool: Pool,
+    visitor: str,
+    name: str,
+    words: str,
+    stop: Callable[[], None],
+    draw: Draw | None = None,
 ) -> None:
-    """Show how far a run is until it has ended.
+    """Show how far a run is until it has ended, or has given more than was drawn.
 
     Streamlit ends an abandoned script at its next message to the page. The run continues, for the
     script that takes over.
@@ -26,12 +36,21 @@ def until_ended(
     Args:
         run: of the pool. visitor: who waits. name: of the widgets.
         words: beside the bar, of {done} and {steps}. stop: what the button does.
+        draw: draws what the run has given, beneath the bar; None to draw nothing.
 
     """
     slot, bar = st.empty(), None
     run.stay(visitor)
+    given = () if draw is None or run.ended else tuple(run.given)
+    if draw is not None and given:
+        share, sentence = _state(run, pool, words)
+        bar = _drawn(slot, name, share, sentence, stop)
+        draw(given)
+    drawn = monotonic()
     ended = run.wait(MOMENT)
     while not ended:
+        if draw is not None and len(run.given) > len(given) and monotonic() - drawn > OFTEN:
+            return
         share, sentence = _state(run, pool, words)
         if bar is None:
             bar = _drawn(slot, name, share, sentence, stop)
