@@ -256,6 +256,7 @@ def test_training_is_adam_written_out(rate):
     start = ResidualNetwork.random("layer", "pre", 2, 6, 4, 3, np.random.default_rng(0))
     found = train_residual(start, data.X, data.y, rate=rate, epochs=2, batch_size=50, seed=3)
     rng, network, M, V, losses = np.random.default_rng(3), start, 0.0, 0.0, []
+    order = np.arange(150)
     for step in range(6):
         order = rng.permutation(150) if step % 3 == 0 else order
         cases = order[50 * (step % 3) : 50 * (step % 3 + 1)]
