@@ -4,16 +4,14 @@ from normgeo.ui.tabs import tabs
 
 settings = frame.begin(
     "depth",
-    text("What does the norm's place in a block change?"),
+    text("Where in a block should the norm go?"),
     symbols="X, x|W, w|B, V, M|c|g, b|N, H, D|y|f|l|δ|Q|ε|q, k, d|t, i, j|η|σ|neuron"
     "|residual stream|pre-norm, post-norm|certificate|witness",
-    controls=("method",),
-    more=("depth", "neurons", "seed", "eps", "groups", "epochs"),
     tabs=depth.TABS,
-    defaults={"method": "layer"},
-    picture="depth",
+    defaults={"method": "layer", "depth": 32},
 )
 
-picture = results.show("depth", settings)
+picture = results.show("placement", settings)
+depth.nearest(picture, settings)
 
-tabs(settings, depth.TABS, "why", picture)
+tabs(settings, depth.TABS, "train", picture)

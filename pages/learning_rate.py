@@ -12,8 +12,9 @@ settings = frame.begin(
     text("Why does a large weight vector turn slowly?"),
     symbols="W, w|‖w‖|ŵ|G|Γ|η|θ|λ|β|ν|τ, k|ρ|ξ, κ|L|z|ε|F|KL|ds|K|N, H, D|g, b|t, i, j|neuron|block"
     "|angular update|equilibrium",
-    controls=("method", "dataset"),
+    controls=("optimizer", "method"),
     more=(
+        "dataset",
         "neuron",
         "growth",
         "rate",

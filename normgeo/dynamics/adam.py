@@ -36,6 +36,7 @@ class AdaptiveMoments(ScaleFree):
     beta2: float = 0.999
     eps: float = 1e-8
 
+    first_step_in_numpy = "eta * G / (np.abs(G) + 1e-8)"
     assumes = text(
         "Adam divides by the scale of the gradient, so a step has the same length at every "
         "‖w‖, and its angle falls as 1/‖w‖: for small angles, steps nearly orthogonal to w, "

@@ -1,9 +1,13 @@
-"""One function at several weight norms: the angle of the same gradient step at each.
+"""One function at several weight norms: the angle of the first step of an optimizer at each.
 
 Scaling a homogeneous block to w̃ ↦ k w̃ does not change z, so the loss is the same, its gradient
 shrinks by 1/k, the radius grows by k, and a gradient step turns the block by
 
     tan θ(k) = η‖G‖/(k²‖w̃‖) = tan θ(1)/k².
+
+A step of Adam or Lion has the same length at any scale of the gradient, so for small angles
+
+    tan θ(k) ≈ tan θ(1)/k.
 
 Source: section 5.2.2 of the paper, which states a factor of ½ when ‖w‖ doubles.
 """
@@ -20,6 +24,8 @@ from normgeo.base.arguments import real_number
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.dynamics.optimizer import Optimizer
+from normgeo.dynamics.optimizers import optimizer_of
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
 from normgeo.normalizers.blocks import angles_turned, cosines, lengths
@@ -32,8 +38,9 @@ class AngularUpdate:
 
     Attributes:
         norm: ‖w̃‖. loss: −mean log-likelihood, nats per case. gradient_norm: ‖G‖, G = ∂L/∂w̃.
-        angle: of one gradient step, radians.
+        angle: of one step, radians.
         radial: w̃·G/(‖w̃‖‖G‖), 0 in theory.
+        step_norm: the length of the step. step_radial: its cosine with w̃.
         fisher_length: ds = √(½ dwᵀ F dw) of dw = the unit vector along G at the model's own norm,
             nats^½: the same dw at every norm.
 
@@ -44,30 +51,35 @@ class AngularUpdate:
     gradient_norm: float
     angle: float
     radial: float
+    step_norm: float
+    step_radial: float
     fisher_length: float
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class AngularUpdates:
-    """The angular update of one block by one gradient step, at several norms of the block.
+    """The angular update of one block by the first step of an optimizer, at several norms.
 
     Attributes:
-        neurons: of the block, (K,). rate: η.
+        neurons: of the block, (K,). rate: η. optimizer: whose step it is.
         here: measurements at the model's own norm, through which the predictions pass.
-        norms, loss, gradient_norms, angles, radial, fisher_lengths: as in `AngularUpdate`,
-            measured, (M,).
+        norms, loss, gradient_norms, angles, radial, step_norms, step_radial, fisher_lengths: as in
+            `AngularUpdate`, measured, (M,).
 
     """
 
     neurons: Array
     rate: float
+    optimizer: Optimizer
     here: AngularUpdate
     norms: Array
     loss: Array
     gradient_norms: Array
     angles: Array
     radial: Array
+    step_norms: Array
+    step_radial: Array
     fisher_lengths: Array
 
     @property
@@ -95,11 +107,13 @@ class AngularUpdates:
 
     @property
     def predicted_angles(self) -> Array:
-        """The angle in (0, π) with tan θ = tan θ(1)/k², radians, (M,): slope −2 on log axes.
+        """The angle in (0, π) with tan θ = tan θ(1)/k^p, radians, (M,): slope −p on log axes.
 
-        If ε or rounding makes the first angle larger than a right angle, the predictions are too.
+        p = 2 for gradient descent and momentum; p = 1, for small angles, where the step has the
+        same length at every norm. If ε or rounding makes the first angle larger than a right angle,
+        the predictions are too.
         """
-        return self._turned(self.factors, self.factors)
+        return self.angles_by_power(self.optimizer.power)
 
     @property
     def halved_angles(self) -> Array:
@@ -108,10 +122,12 @@ class AngularUpdates:
         This reads the factor "½" of section 5.2.2 as a statement on the angle, which the paper does
         not make. It is right for the gradient, for ds and for the angle of a fixed dw.
         """
-        return self._turned(self.factors)
+        return self.angles_by_power(1)
 
-    def _turned(self, *divisors: Array) -> Array:
-        """Divide by one after the other: their product may overflow when the angle does not."""
+    def angles_by_power(self, power: int) -> Array:
+        """The angle with tan θ = tan θ(1)/k^power, radians, (M,)."""
+        # Divide by one after the other: their product may overflow when the angle does not.
+        divisors = [self.factors] * power
         across = np.full(len(self.norms), np.sin(self.here.angle))
         with np.errstate(over="ignore"):
             for divisor in divisors:
@@ -129,8 +145,9 @@ def angular_updates(
     *,
     block: int = 0,
     homogeneous: bool = True,
+    optimizer: str | Optimizer = "gradient_descent",
 ) -> AngularUpdates:
-    """Measure one gradient step at several norms of one block, all else fixed.
+    """Measure the first step of an optimizer at several norms of one block, all else fixed.
 
     The step is measured before it is added to the weights and rounded, so the law is visible at any
     norm. With ε > 0 the function itself changes when σ² is near ε, and measured values deviate from
@@ -142,6 +159,7 @@ def angular_updates(
         block: its number among the homogeneous blocks.
         homogeneous: False measures single neurons if there is no homogeneous block; the predictions
             do not hold for these.
+        optimizer: an `Optimizer` or its key in OPTIMIZERS, at the start of its memory.
 
     Raises:
         ValueError: a norm or rate not above 0, no such block, or an undefined z.
@@ -156,7 +174,7 @@ def angular_updates(
     radii = real_array("norms", norms, 1).astype(np.float64)
     if not (radii > 0).all():
         raise Refusal(text("`norms` must be above 0; got {least:g}.", least=radii.min()))
-    rate = real_number("rate", rate, above=0)
+    rate, rule = real_number("rate", rate, above=0), optimizer_of(optimizer)
     objective = BlockObjective.of(model, X, y, block, homogeneous=homogeneous)
     own, own_norm = objective.own, objective.own_norm
     gradient = objective.at(own).gradient
@@ -166,6 +184,7 @@ def angular_updates(
     def measure(norm: float) -> AngularUpdate:
         w = norm * unit
         at, loss, G = objective.at(w)
+        step = objective.centered(rule.first_step(w, G, rate))
         with np.errstate(over="ignore", invalid="ignore"):
             ds = at.jvp(dtheta)
             if np.isfinite(ds).all():
@@ -176,8 +195,10 @@ def angular_updates(
                 norm=float(norm),
                 loss=loss,
                 gradient_norm=float(lengths(G)),
-                angle=float(angles_turned(w, -rate * G)),
+                angle=float(angles_turned(w, step)),
                 radial=float(cosines(w, G)),
+                step_norm=float(lengths(step)),
+                step_radial=float(cosines(w, step)),
                 fisher_length=float(np.sqrt(squares / (2 * len(ds) * model.phi))),
             )
         require_floats(norm, *astuple(found))
@@ -217,11 +238,14 @@ def angular_updates(
     return AngularUpdates(
         neurons=objective.neurons,
         rate=rate,
+        optimizer=rule,
         here=here,
         norms=radii,
         loss=np.array([point.loss for point in points]),
         gradient_norms=np.array([point.gradient_norm for point in points]),
         angles=np.array([point.angle for point in points]),
         radial=np.array([point.radial for point in points]),
+        step_norms=np.array([point.step_norm for point in points]),
+        step_radial=np.array([point.step_radial for point in points]),
         fisher_lengths=np.array([point.fisher_length for point in points]),
     )

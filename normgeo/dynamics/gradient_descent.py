@@ -36,6 +36,7 @@ class GradientDescent(Optimizer):
     )
     linear = tangent = True
     returns = 4.0
+    first_step_in_numpy = "eta * G"
 
     def update(
         self, memory: Memory, theta: Array, gradient: Array, rates: Array, decays: Array
@@ -110,6 +111,7 @@ class Momentum(Optimizer):
     )
     linear = True
     returns = 4.0
+    first_step_in_numpy = "eta * G"
 
     def __post_init__(self) -> None:
         real_number("beta", self.beta, least=0, below=1)

@@ -37,6 +37,7 @@ class Lion(ScaleFree):
     beta2: float = 0.99
 
     key = "lion"
+    first_step_in_numpy = "eta * np.sign(G)"
     title = text("Lion")
     assumes = text(
         "Lion takes only signs, so a step has the same length at every ‖w‖, and its angle falls "

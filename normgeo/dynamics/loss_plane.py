@@ -30,7 +30,7 @@ from normgeo.normalizers.blocks import dots, lengths
 @final
 @dataclass(frozen=True, eq=False)
 class LossPlane:
-    """The loss by angle, in the plane of one block's weights and its own gradient.
+    """The loss by angle, in the plane of one block's weights and its gradient or another direction.
 
     Attributes:
         neurons: of the block, (K,). norm: r = ‖w̃‖, the radius of the measurement.
@@ -63,6 +63,7 @@ def loss_plane(
     angles: ArrayLike | None = None,
     norm: float | None = None,
     homogeneous: bool = True,
+    toward: ArrayLike | None = None,
 ) -> LossPlane:
     """Measure the loss around one block, all other parameters fixed.
 
@@ -73,6 +74,7 @@ def loss_plane(
         norm: the radius r > 0; None for the block's own. At ε = 0 it changes only the gradient.
         homogeneous: False measures a single neuron if there is no homogeneous block; the loss then
             depends on the radius too.
+        toward: the direction (K·D,) that spans the plane with the weights; None for −∂L/∂w̃.
 
     Raises:
         ValueError: no such block, a zero gradient, which spans no plane, or bad numbers.
@@ -84,7 +86,8 @@ def loss_plane(
     along = objective.own / objective.own_norm
     gradient = objective.at(objective.own).gradient
     # Up to rounding and ε, the gradient is already orthogonal to the weights.
-    across = part_across(-gradient, along[None])
+    direction = -gradient if toward is None else real_array("toward", toward, 1)
+    across = part_across(direction, along[None])
     if not across.any():
         raise Refusal(
             text(

@@ -79,6 +79,7 @@ class Optimizer(ABC):
         settling: the multiple of 1/(ηλ) steps after which the initial norm is forgotten.
         returns, hastens: near the equilibrium ‖w*‖ with s = `forgotten` there, the norm obeys
             d ln‖w‖/dt = −s y^hastens (1 − y^−returns) with y = ‖w‖/‖w*‖.
+        first_step_in_numpy: −1 times the first step, of `eta` and `G`; "" where it has no line.
 
     """
 
@@ -92,6 +93,7 @@ class Optimizer(ABC):
     settling: ClassVar[float] = 6.0
     returns: ClassVar[float] = 2.0
     hastens: ClassVar[float] = 0.0
+    first_step_in_numpy: ClassVar[str] = ""
 
     def init(self, theta: Array) -> Memory:
         """Return the memory before the first step from θ, (P,)."""
@@ -116,6 +118,18 @@ class Optimizer(ABC):
     @abstractmethod
     def effective_rates(self, rates: Array, decay: float, norms: Array) -> Array:
         """Return the learning rate on the unit sphere, (T, B), from η (T, 1) and ‖w‖ (T, B)."""
+
+    @property
+    def power(self) -> int:
+        """The power p of the norm by which a small turn falls, θ ∝ 1/‖w‖^p, without decay."""
+        one, two = self.effective_rates(np.ones((1, 1)), 0.0, np.array([[1.0, 2.0]]))[0]
+        return round(float(np.log2(one / two)))
+
+    def first_step(self, theta: Array, gradient: Array, rate: float) -> Array:
+        """Return the first step from θ (P,), without decay."""
+        rates, decays = np.full(theta.shape, rate), np.zeros_like(theta)
+        step, _ = self.update(self.init(theta), theta, gradient, rates, decays)
+        return step
 
     def expected_angles(
         self, rate: float, decay: float, norms: Array, gradient_norms: Array, size: int
@@ -181,6 +195,4 @@ class Optimizer(ABC):
 
     def _first_step(self, gradient: Array) -> float:
         """Return the length of the first step at η = 1."""
-        rest, ones = np.zeros_like(gradient), np.ones_like(gradient)
-        step, _ = self.update(self.init(rest), rest, gradient, ones, rest)
-        return float(lengths(step))
+        return float(lengths(self.first_step(np.zeros_like(gradient), gradient, 1.0)))

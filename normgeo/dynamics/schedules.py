@@ -9,7 +9,7 @@ from typing import final
 
 import numpy as np
 
-from normgeo.base.arguments import real_number, shown
+from normgeo.base.arguments import real_number, shown, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
@@ -56,6 +56,27 @@ class Exponential(Schedule):
     def rates(self, steps: Array) -> Array:
         with np.errstate(over="ignore"):
             rates: Array = self.rate * float(self.ratio) ** np.asarray(steps)
+        return rates
+
+
+@final
+@dataclass(frozen=True)
+class WarmUp(Schedule):
+    """η_t = η min(1, (t + 1)/T), η above 0: it grows to η in the first T steps, and stays.
+
+    >>> WarmUp(0.1, steps=2).rates(np.arange(4)).tolist()
+    [0.05, 0.1, 0.1, 0.1]
+    """
+
+    rate: float
+    steps: int
+
+    def __post_init__(self) -> None:
+        real_number("rate", self.rate, above=0)
+        whole_number("steps", self.steps, 1)
+
+    def rates(self, steps: Array) -> Array:
+        rates: Array = self.rate * np.minimum(1.0, (np.asarray(steps) + 1) / self.steps)
         return rates
 
 

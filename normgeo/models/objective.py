@@ -177,6 +177,12 @@ class BlockObjective:
         model = self.objective.model
         return model.layout.pack(self.blocks.replaced(model.W, w), model.b, model.g)
 
+    def centered(self, dw: Array) -> Array:
+        """Return a change of the block (K·D,) without what the normalizer's center removes."""
+        still = np.zeros_like(self.objective.model.W, dtype=np.float64)
+        vectors: Array = self.blocks.vectors(self.blocks.replaced(still, dw))[0]
+        return vectors
+
     def embed(self, dw: Array) -> Array:
         """Return the dθ (P,) that changes the block by dw (K·D,) alone."""
         model = self.objective.model

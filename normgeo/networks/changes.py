@@ -183,16 +183,22 @@ CHANGES: dict[str, Change] = {
     for change in (
         Change("gain_traded", text("gain of a norm ÷ δ, columns of its W × δ"), _gain_traded),
         Change("shift_into_bias", text("shift of a norm moved into the next b"), _shift_into_bias),
-        Change("all_writes_times", text("all that writes to the stream × δ"), _all_writes_times),
-        Change("turned", text("the stream turned: all that meets it × Q"), _turned),
-        Change("sum_times", text("all that enters one sum × δ"), _sum_times),
-        Change("columns_plus", text("a number added to each column of V"), _columns_plus),
-        Change("bias_plus", text("any vector added to c"), _bias_plus),
+        Change(
+            "all_writes_times",
+            text("everything written to the stream, scaled by δ"),
+            _all_writes_times,
+        ),
+        Change("turned", text("the stream and all that reads it, rotated by Q"), _turned),
+        Change("sum_times", text("both inputs of one sum, scaled by δ"), _sum_times),
+        Change("columns_plus", text("a constant added to each column of V"), _columns_plus),
+        Change("bias_plus", text("a vector added to c"), _bias_plus),
         Change("hidden_traded", text("rows of W and b × δ, columns of V ÷ δ"), _hidden_traded),
         Change("last_traded", text("gain of the last norm ÷ δ, of U × δ"), _last_traded),
-        Change("head_plus", text("to each row of U a number over the gain"), _head_plus),
-        Change("reads_times", text("W of one block × δ"), _reads_times),
-        Change("writes_times", text("V and c of one block × δ"), _writes_times),
+        Change(
+            "head_plus", text("a constant, divided by the gain, added to each row of U"), _head_plus
+        ),
+        Change("reads_times", text("W of one block, scaled by δ"), _reads_times),
+        Change("writes_times", text("V and c of one block, scaled by δ"), _writes_times),
     )
 }
 

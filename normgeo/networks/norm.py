@@ -38,8 +38,8 @@ def require_norm(normalizer: Normalizer | str, features: int, cases: int) -> Nor
     if normalizer.normalizes_weights:
         raise Refusal(
             text(
-                "The norm of a residual network is taken of its stream, not of weights. Choose a "
-                "norm of cases or features, such as layer norm."
+                "This network normalizes the residual stream, not weights. Choose a norm of cases "
+                "or features, such as layer norm."
             )
         )
     if normalizer.statistics == "frozen":

@@ -102,14 +102,14 @@ RELATIONS = (
     ),
     Relation(
         "lifted",
-        text("plus a number of each case in all features"),
+        text("plus one number for each case"),
         lambda x, d, o: x + o.of_cases[:, None],
         lambda x, d: x,
         alike=1,
     ),
     Relation(
         "moved",
-        text("plus the same vector in all cases"),
+        text("plus one vector for all cases"),
         lambda x, d, o: x + o.of_features,
         lambda x, d: x,
         alike=0,

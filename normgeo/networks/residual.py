@@ -187,9 +187,14 @@ class ResidualNetwork(Constant):
 
     def gradients(self, X: ArrayLike, y: ArrayLike) -> Parts:
         """Return the gradients of the loss, by back-propagation; raises as `forward`."""
+        return self.loss_and_gradients(X, y)[1]
+
+    def loss_and_gradients(self, X: ArrayLike, y: ArrayLike) -> tuple[float, Parts]:
+        """Return the loss, in nats per case, and its gradients; raises as `forward`."""
         at, passed = self.parts, self.forward(X)
-        inputs = np.asarray(X, dtype=np.float64)
-        likelihood = FAMILY.likelihood(_targets(y, passed.logits), len(at.U), 1.0)
+        inputs, targets = np.asarray(X, dtype=np.float64), _targets(y, passed.logits)
+        likelihood = FAMILY.likelihood(targets, len(at.U), 1.0)
+        loss = -float(np.mean(FAMILY.log_likelihood(targets, passed.logits, 1.0)))
         blocks = []
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             dlogits = -likelihood.at(passed.logits).residual / len(inputs)
@@ -206,7 +211,29 @@ class ResidualNetwork(Constant):
                 dlogits.sum(axis=0),
             )
         require_finite(text("The gradients"), found.arrays())
-        return found
+        return loss, found
+
+    def pack(self) -> Array:
+        """Return θ, all parameters in the order of `Parts.arrays`."""
+        return np.concatenate([part.ravel() for part in self.parts.arrays()])
+
+    def unpack(self, theta: Array) -> ResidualNetwork:
+        """Return the network with parameters θ; raises for another shape."""
+        arrays = list(self.parts.arrays())
+        *ends, size = np.cumsum([part.size for part in arrays])
+        pieces = np.split(of_shape("theta", theta, size), ends)
+        taken = (piece.reshape(part.shape) for piece, part in zip(pieces, arrays, strict=True))
+        E, e = next(taken), next(taken)
+        blocks = [
+            Block(
+                None if block.norm is None else Gain(next(taken), next(taken)),
+                *(next(taken) for _ in block[1:]),
+            )
+            for block in self.parts.blocks
+        ]
+        last = Gain(next(taken), next(taken))
+        parts = Parts(E, e, tuple(blocks), last, next(taken), next(taken))
+        return ResidualNetwork(self.normalizer, self.place, parts)
 
 
 def _targets(y: ArrayLike, logits: Array) -> Array:

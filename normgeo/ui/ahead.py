@@ -44,7 +44,7 @@ OPENED: Mapping[str, Mapping[str, Any]] = {
     "axes": {},
     "noise": {},
     "radii": {},
-    "depth": LAYER,
+    "placement": {},
     "trained_layer": {},
 }
 """The pictures that pages open with, and where a page's default is not that of `Settings`."""

@@ -29,7 +29,7 @@ from normgeo.ui.tabs import Tabs, points
 
 def descent(settings: Settings, drawn: Any) -> None:
     """Draw the same function trained from three norms."""
-    rate = _controls(settings, "descent", ("optimizer", "rate", "decay", "mini_batch", "steps"))
+    rate = _controls(settings, "descent", ("rate", "decay", "mini_batch", "steps"))
     picture = results.show("descent", settings, again=text("Train again"))
     if picture is not None:
         _tell(rate, picture.runs[0])
@@ -38,7 +38,7 @@ def descent(settings: Settings, drawn: Any) -> None:
 
 def equilibrium(settings: Settings, drawn: Any) -> None:
     """Draw norm and angle settling under weight decay, and the law with today's numbers."""
-    rate = _controls(settings, "equilibrium", ("optimizer", "rate", "decay", "mini_batch", "steps"))
+    rate = _controls(settings, "equilibrium", ("rate", "decay", "mini_batch", "steps"))
     picture = results.show("equilibrium", settings, again=text("Run again"))
     if picture is None:
         return
@@ -109,15 +109,14 @@ def twin(settings: Settings, drawn: Any) -> None:
                     "direction of the weights, and both have the same direction."
                 ),
                 text(
-                    "In each step, decay multiplies the weights by 1 − ηλ, and those of the "
-                    "twin become longer than these by 1/(1 − ηλ). On the unit sphere the "
-                    "learning rate is η/‖w‖², so the twin's η must grow by 1/(1 − ηλ)² in each "
-                    "step."
+                    "Decay multiplies the weights by 1 − ηλ in each step, so the twin's weights "
+                    "become longer by 1/(1 − ηλ). On the unit sphere the learning rate is η/‖w‖², "
+                    "so the twin's η must grow by 1/(1 − ηλ)² in each step."
                 ),
                 text(
                     "In both runs g and b keep η and have no decay. This holds for gradient "
-                    "descent at ε = 0. Momentum has such a twin, too, which is not drawn here; "
-                    "Adam has none."
+                    "descent at ε = 0, whichever optimizer is chosen above. Momentum has such a "
+                    "twin, too; Adam has none."
                 ),
             ),
             text("Li and Arora 2019, An Exponential Learning Rate Schedule."),
@@ -164,8 +163,9 @@ def spiral(settings: Settings, drawn: Any) -> None:
                     "as measured."
                 ),
                 text(
-                    "Seen in the plane of the first step only, the path stands still or comes "
-                    "inward: the part that turns out of this plane is not seen."
+                    "In the plane of the first step alone the path stands still or comes inward: "
+                    "the part that leaves this plane is not seen. The steps are those of gradient "
+                    "descent, whichever optimizer is chosen above."
                 ),
             ),
             text("Section 5.2.2 of the paper; van Laarhoven 2017."),
@@ -224,10 +224,10 @@ def fisher(settings: Settings, drawn: Any) -> None:
     """Draw the doubling table, and ellipses of equal KL."""
     st.markdown(
         text(
-            "The paper says that the curvature along the direction of $w_i$ changes by ½ when its "
-            "norm doubles. The ½ is right for the gradient, for the length $\\mathit{ds}$ and for "
-            "the mixed blocks of $F$. The curvature itself, the block of $F$ of the doubled "
-            "weights, changes by ¼; and along $w_i$ there is no curvature, before or after."
+            "The paper says that the curvature along $w_i$ changes by ½ when its norm doubles. "
+            "The ½ is right for the gradient, for the length $\\mathit{ds}$ and for the mixed "
+            "blocks of $F$. The curvature itself, the block of $F$ of the doubled weights, changes "
+            "by ¼. Along $w_i$ there is no curvature, before or after."
         )
     )
     left, right = st.columns([600, 600], gap="medium")
@@ -258,22 +258,30 @@ def equation(settings: Settings, drawn: AngularUpdate) -> None:
             r"\lVert w_{t+1}\rVert^2 &= \lVert w_t\rVert^2 + \eta^2\lVert G\rVert^2",
             rf"&= 1 + {eta}^2 \cdot {tex.number(G)}^2 = {tex.number(1 + (curve.rate * G) ** 2)}",
         ]
+        if not curve.optimizer.linear:
+            lines = [
+                r"\tan\theta &\approx \frac{\lVert\Delta w\rVert}{\lVert w\rVert}",
+                _short_turn(curve.here.step_norm, curve.here.norm, curve.here.angle),
+                _short_turn(float(curve.step_norms[step]), k, float(curve.angles[step])),
+            ]
         if drawn.has_law:
             st.latex(tex.aligned(lines))
         else:
             st.info(str(drawn.no_law), icon=":material/info:")
     with right:
         points(
-            (
+            _of_scale_free(drawn)
+            if drawn.has_law and not curve.optimizer.linear
+            else (
                 text(
                     "z does not change with ‖w‖: the loss is constant along the ray, and the "
                     "gradient G = ∂L/∂w has no part along w."
                 ),
                 text("Half the gradient at twice the radius: the turn is a quarter."),
                 text(
-                    "The step is tangent, so the norm can only grow, and the same gradient then "
-                    "turns the weights less: on the unit sphere the learning rate is η/‖w‖². The "
-                    "next step may still turn them more, where its gradient is larger."
+                    "The step is tangent, so the norm only grows, and the same gradient then turns "
+                    "the weights less: on the unit sphere the learning rate is η/‖w‖². The next "
+                    "step may still turn them more, if its gradient is larger."
                 ),
                 text("For small angles, θ ≈ tan θ."),
                 _exactness(drawn.normalizer),
@@ -287,6 +295,18 @@ def equation(settings: Settings, drawn: AngularUpdate) -> None:
             ),
             text("Section 5.2.2 of the paper; van Laarhoven 2017."),
         )
+
+
+def _of_scale_free(drawn: AngularUpdate) -> tuple[str, ...]:
+    """The law of an optimizer whose steps do not follow the scale of the gradient."""
+    return (
+        text("z does not change with ‖w‖, so a vector twice as long has half the gradient."),
+        text(
+            "{optimizer} makes the step as long as before: at twice the radius the turn is a half.",
+            optimizer=drawn.curve.optimizer.title,
+        ),
+        text("{sentence}", sentence=drawn.curve.optimizer.assumes),
+    )
 
 
 def _exactness(normalizer: Normalizer) -> str:
@@ -304,6 +324,14 @@ def _turn(eta: str, gradient: float, norm: float, angle: float) -> str:
     numbers = rf"\frac{{{eta} \cdot {tex.number(gradient)}}}{{{tex.number(norm)}}}"
     return (
         rf"\lVert w\rVert = {tex.number(norm)}:\quad \tan\theta &= {numbers} = "
+        rf"{tex.number(np.tan(angle))}, \quad \theta = {tex.number(np.degrees(angle))}^\circ"
+    )
+
+
+def _short_turn(step: float, norm: float, angle: float) -> str:
+    numbers = rf"\frac{{{tex.number(step)}}}{{{tex.number(norm)}}} = {tex.number(step / norm)}"
+    return (
+        rf"\lVert w\rVert = {tex.number(norm)}:\quad {numbers}, \quad \tan\theta &= "
         rf"{tex.number(np.tan(angle))}, \quad \theta = {tex.number(np.degrees(angle))}^\circ"
     )
 

@@ -23,7 +23,7 @@ QUESTIONS = {
     title: found[0]
     for title, file in FILES.items()
     if (found := ASKED.findall(file.read_text("utf-8")))
-} | {"Your network": "Which neurons still turn, and where does ε count?"}  # of two by its subject
+} | {"Your network": "Which neurons still turn?"}  # of two by its subject
 DATA_IN_HEADING = {"Home", "Invariance", "Learning rate", "Fisher", "Batch"}
 TABS = {PATHS[str(title)]: tabs_of(name) for name, title in PAGES.items()}
 every_page = pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)

@@ -22,7 +22,7 @@ TELLS = re.compile(
     first(
         [
             ("/invariance?predict=1&tab=why", "does z stay?"),
-            ("/learning_rate?predict=1&tab=equation", "takes a factor of"),
+            ("/learning_rate?predict=1&tab=equation", "becomes ×"),
             ("/audit?predict=1&verdict=fails", "Layer norm is batch norm transposed."),
         ]
     ),

@@ -10,6 +10,7 @@ from normgeo import GRID, NORMALIZERS, NormalizedGLM, Normalizer
 from normgeo.datasets.datasets import load
 from normgeo.dynamics.angular_update import angular_updates
 from normgeo.dynamics.descent import descend
+from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.fisher.kl import kl
 from tests.dynamics.started import every_homogeneous, start
 from tests.refused import says
@@ -163,3 +164,31 @@ def test_what_is_neither_true_nor_false_is_refused():
     model, X = NormalizedGLM("layer", "gaussian", np.eye(4)), np.arange(24.0).reshape(6, 4) ** 2
     with pytest.raises(ValueError, match=r"^`homogeneous` must be True or False; got array\("):
         angular_updates(model, X, X, [1.0], 0.5, homogeneous=np.ones(2))
+
+
+@pytest.mark.parametrize("optimizer", [*OPTIMIZERS])
+def test_first_step_of_each_optimizer_turns_by_its_power(optimizer, cases):
+    """Small steps; the step itself is that of the optimizer's own update, written out."""
+    model = start(NORMALIZERS["batch"])
+    own = angular_updates(model, *cases, [1.0], 0.1).here.norm
+    curve = angular_updates(model, *cases, own * np.array([1, 2, 4]), 1e-5, optimizer=optimizer)
+    power = {"gradient_descent": 2, "momentum": 2}.get(optimizer, 1)
+    assert curve.optimizer.power == power
+    np.testing.assert_allclose(curve.angles / curve.angles[0], [1, 2.0**-power, 4.0**-power], 1e-3)
+    np.testing.assert_allclose(curve.predicted_angles, curve.angles, rtol=1e-3)
+    if power == 1:  # ±η for each weight
+        np.testing.assert_allclose(curve.step_norms, 1e-5 * model.W.shape[1] ** 0.5, rtol=1e-3)
+    else:
+        np.testing.assert_allclose(curve.step_norms, 1e-5 * curve.gradient_norms, rtol=1e-12)
+
+
+def test_step_loses_what_the_center_removes(cases):
+    """Signs of the gradient of layer norm have a mean over the neurons, its weights have none."""
+    model = start(NORMALIZERS["layer"])
+    here = angular_updates(model, *cases, [1.0], 1e-3, optimizer="lion").here
+    gradient = model.gradient(*cases)
+    dW, *_ = model.layout.split(gradient)
+    signs = np.sign(dW)
+    centered = signs - signs.mean(axis=0)
+    assert here.step_norm == pytest.approx(1e-3 * np.linalg.norm(centered), rel=1e-9)
+    assert here.step_norm < 1e-3 * model.W.size**0.5

@@ -161,7 +161,7 @@ def test_a_certificate_that_floats_contradict_is_an_error_and_no_verdict(monkeyp
 
 def test_the_links_say_how_the_stream_stands_on_its_way():
     found = residual_ignored(NORMALIZERS["layer"], PLACES["pre"])
-    same, lifted = "the same", "plus a number of each case in all features"
+    same, lifted = "the same", "plus one number for each case"
     assert [link.relation for link in found["columns_plus"].links] == [
         *(same, same, lifted, lifted, same)
     ]
@@ -244,5 +244,5 @@ def test_a_reflection_keeps_lengths_exactly():
 
 
 def test_a_norm_of_weights_is_refused():
-    with pytest.raises(Refusal, match="stream, not of weights"):
+    with pytest.raises(Refusal, match="stream, not weights"):
         residual_ignored(NORMALIZERS["weight"], PLACES["pre"])

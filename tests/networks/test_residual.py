@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from normgeo import GRID, NORMALIZERS, Normalizer
+from normgeo.base.progress import Stop
 from normgeo.base.refusal import Refusal
 from normgeo.datasets.datasets import load
+from normgeo.dynamics.schedules import WarmUp
 from normgeo.networks.blocks import PLACES
 from normgeo.networks.norm import Gain
 from normgeo.networks.residual import Parts, ResidualNetwork
 from normgeo.networks.signals import signals
+from normgeo.networks.training import train_residual
 from tests.pairwise import each
 
 ALONE = {"-".join(words): norm for words, norm in GRID.items() if not norm.normalizes_weights} | {
@@ -192,8 +195,8 @@ def test_digits_stream_grows_with_pre_norm_and_keeps_its_size_with_post_norm():
 @pytest.mark.parametrize(
     ("norm", "words"),
     [
-        (NORMALIZERS["weight"], "stream, not of weights"),
-        (NORMALIZERS["centered_weight"], "stream, not of weights"),
+        (NORMALIZERS["weight"], "stream, not weights"),
+        (NORMALIZERS["centered_weight"], "stream, not weights"),
         (Normalizer("batch", "batch", statistics="frozen"), "current statistics"),
     ],
 )
@@ -235,3 +238,51 @@ def test_norm_that_leaves_only_signs_lets_no_gradient_pass(place):
     )
     changed = ResidualNetwork(network.normalizer, place, network.parts._replace(blocks=moved))
     np.testing.assert_allclose(changed.forward(X).logits, network.forward(X).logits, atol=1e-12)
+
+
+def test_packed_parameters_are_the_network_again():
+    network = ResidualNetwork.random("layer", "post", 3, 5, 4, 3, np.random.default_rng(0))
+    again = network.unpack(network.pack() * 2)
+    for one, other in zip(again.parts.arrays(), network.parts.arrays(), strict=True):
+        np.testing.assert_array_equal(one, 2 * other)
+    assert (again.place, again.normalizer) == (network.place, network.normalizer)
+    with pytest.raises(Refusal, match="theta"):
+        network.unpack(network.pack()[1:])
+
+
+@pytest.mark.parametrize("rate", [0.01, WarmUp(0.01, 7)])
+def test_training_is_adam_written_out(rate):
+    data = load("iris", standardize=True)
+    start = ResidualNetwork.random("layer", "pre", 2, 6, 4, 3, np.random.default_rng(0))
+    found = train_residual(start, data.X, data.y, rate=rate, epochs=2, batch_size=50, seed=3)
+    rng, network, M, V, losses = np.random.default_rng(3), start, 0.0, 0.0, []
+    order = np.arange(150)
+    for step in range(6):
+        order = rng.permutation(150) if step % 3 == 0 else order
+        cases = order[50 * (step % 3) : 50 * (step % 3 + 1)]
+        loss = network.loss(data.X[cases], data.y[cases])
+        gradients = network.gradients(data.X[cases], data.y[cases]).arrays()
+        G = np.concatenate([one.ravel() for one in gradients])
+        M, V = 0.9 * M + 0.1 * G, 0.999 * V + 0.001 * G**2
+        eta = 0.01 if rate == 0.01 else 0.01 * min(1, (step + 1) / 7)
+        move = M / (1 - 0.9 ** (step + 1)) / (np.sqrt(V / (1 - 0.999 ** (step + 1))) + 1e-8)
+        network = network.unpack(network.pack() - eta * move)
+        losses.append(loss)
+    np.testing.assert_allclose(found.losses, losses, rtol=1e-9)
+    np.testing.assert_allclose(found.network.pack(), network.pack(), rtol=1e-7)
+    right = network.forward(data.X).logits.argmax(axis=1) == data.y
+    assert found.right(data.X, data.y) == right.sum()
+
+
+def test_a_stopped_training_keeps_its_steps_and_one_that_overflows_its_reason():
+    data = load("iris", standardize=True)
+    start = ResidualNetwork.random("standard", "pre", 2, 6, 4, 3, np.random.default_rng(0))
+
+    def stop(done, steps):
+        if done == 4:
+            raise Stop
+
+    assert len(train_residual(start, data.X, data.y, epochs=9, progress=stop).losses) == 4
+    found = train_residual(start, data.X, data.y, rate=1e200, epochs=9)
+    assert "largest float" in found.ended
+    assert found.right(data.X, data.y) is None

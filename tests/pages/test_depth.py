@@ -8,18 +8,33 @@ from normgeo.tables.marks import in_markdown
 YES, NO = in_markdown("✓", "light"), in_markdown("✗", "light")
 
 
-def test_page_opens_with_layer_norm_and_the_formulas_of_both_places(shown):
-    page = shown("depth", depth="4")
-    assert page.app.title[0].value == "What does the norm's place in a block change?"
-    assert page.app.selectbox(key="method").value == "layer"
-    assert page.figures == ["depth"]
+def test_page_opens_with_the_recommendation_and_a_training_to_start(shown):
+    page = shown("depth")
+    assert page.app.title[0].value == "Where in a block should the norm go?"
+    assert page.figures == ["placement"]
+    assert "Put the norm first in each block: pre-norm." in page.captions("placement")
+    assert page.app.button(key="start_placements").label == "Train it here"
+    assert "It takes about" in page.words, "what it costs is told before"
+    page = shown("depth", depth="1", epochs="1", neurons="8")
+    page.app.button(key="start_placements").click().run()
+    assert page.figures == ["placement", "placements"]
+
+
+def test_depths_without_a_frame_are_told(shown):
+    assert "no step at 20 blocks, so it opens at 16" in shown("depth", depth="20").words
+
+
+def test_stream_and_gradients_have_the_formulas_of_both_places(shown):
+    page = shown("depth", tab="why", depth="4")
+    assert page.app.selectbox(key="depth_method").value == "layer"
+    assert page.figures == ["placement", "depth"]
     words = page.captions("depth").replace("\N{NO-BREAK SPACE}", " ")
-    assert "With pre-norm the stream grows × 2" in words
+    assert "With pre-norm the stream grows to 2" in words
     assert "With post-norm the stream keeps its size" in words
     (formula,) = [e.value for e in page.app.latex]
     assert r"x_l + B(\text{norm}(x_l))" in formula
     assert r"\text{norm}(x_l + B(x_l))" in formula
-    offered = page.app.selectbox(key="method").options
+    offered = page.app.selectbox(key="depth_method").options
     assert "weight norm" not in offered
     assert "weight norm, mean-only batch + weight norm" in page.words, "it is said why"
 
@@ -40,17 +55,17 @@ def test_what_is_ignored_stands_in_a_table_with_the_way_or_what_moves(shown):
 
 def test_attention_is_a_tab_of_its_own(shown):
     page = shown("depth", tab="attention", depth="2", method="group", groups="8", neurons="32")
-    assert page.figures == ["depth", "attention"]
+    assert page.figures == ["placement", "attention"]
 
 
 @pytest.mark.exhaustive
 def test_images_are_a_tab_of_their_own(shown):
     page = shown("depth", tab="images", depth="2", epochs="1")
-    assert page.figures == ["depth", "images"]
+    assert page.figures == ["placement", "images"]
     assert "rarely on" in page.words
 
 
 def test_without_a_norm_nothing_is_said_of_one(shown):
-    page = shown("depth", method="standard", depth="2")
+    page = shown("depth", tab="why", method="standard", depth="2")
     assert "Nothing divides here" in page.words
     assert "divided by its own size" not in page.words

@@ -32,22 +32,38 @@ def test_default_is_batch_norm_on_digits_at_twice_the_norm(shown):
     page = shown("learning_rate")
     assert page.app.title[0].value == QUESTION
     assert page.app.selectbox(key="method").value == "batch"
-    assert page.app.selectbox(key="dataset").value == "digits"
+    assert page.app.selectbox(key="optimizer").value == "gradient_descent"
     assert page.figures == ["turn", "descent"]
     assert start(page) == "2"
     assert factors(page) == ["2", "½", "¼", "1"]
-    assert "<b>batch norm</b>, weights of neuron 0: one gradient step" in page.captions("turn")
+    words = page.captions("turn")
+    assert "<b>batch norm</b>, weights of neuron 0: first step of gradient descent" in words
+    assert "So it turns a quarter." in words.replace("<br>", " ")
     assert page.query == {}
 
 
-def test_turn_is_said_to_be_of_a_gradient_step_whatever_trains(shown):
-    """A step of Adam has the same length at every norm: its turn only halves."""
-    page = shown("learning_rate", dataset="iris", optimizer="adam", steps="5")
-    assert factors(page)[2] == "¼"
-    assert "turn by −ηG, tan θ" in page.captions("turn")
-    assert "angular update θ of a gradient step" in page.captions("turn")
+def test_one_switch_answers_for_each_optimizer_on_the_first_screen(shown):
+    """A step of Adam has the same length at every norm: its turn halves."""
+    page = shown("learning_rate", dataset="wine", steps="5")
+    assert factors(page) == ["2", "½", "¼", "1"]
+    page.app.selectbox(key="optimizer").set_value("adam").run()
+    assert page.query == {"dataset": "wine", "steps": "5", "optimizer": "adam"}
+    assert factors(page) == ["2", "1", "½", "1"]
+    words = page.captions("turn").replace("<br>", " ")
+    assert "Twice as long: the same step, from twice as far. So it turns half as much." in words
+    assert "first step of Adam, η = " in words
+    names = [trace.get("name") for trace in page.figure("turn")["data"]]
+    assert "predicted: slope −1" in names
+    assert "Adam on all parameters" in page.captions("descent"), "one setting for the page"
     (power,) = re.findall(r"to the power (−[\d.]+)\.", page.captions("descent"))
     assert float(power.replace("−", "-")) == pytest.approx(-1, abs=0.05)
+
+
+def test_steps_too_long_for_the_law_of_small_angles_are_told_with_their_number(shown):
+    page = shown("learning_rate", dataset="iris", steps="5", optimizer="adam", tab="equation")
+    (found,) = factors(page)[2:3]
+    words = page.captions("turn").replace("<br>", " ")
+    assert f"Twice as long, it turns × {found} as much; for small steps × ½." in words
 
 
 def test_growth_of_the_url_is_where_the_slider_opens(shown):
@@ -102,6 +118,15 @@ def test_equation_plugs_in_the_numbers_of_the_picture(shown):
     assert rf"\tan\theta &= \frac{{0.5 \cdot {float(before):.3g}}}{{1}}" in formula
     assert rf"\tan\theta &= \frac{{0.5 \cdot {float(after):.3g}}}{{4}}" in formula
     assert "Half the gradient at twice the radius: the turn is a quarter." in page.words
+
+
+def test_equation_of_adam_has_the_length_of_its_step(shown):
+    page = shown("learning_rate", dataset="wine", tab="equation", optimizer="adam", rate="0.01")
+    (formula,) = (latex.value for latex in page.app.latex)
+    assert r"\frac{\lVert\Delta w\rVert}{\lVert w\rVert}" in formula
+    length = 0.01 * 13**0.5  # ±η for each of the features of wine
+    assert rf"\frac{{{length:.3g}}}{{2}} = {length / 2:.3g}" in formula
+    assert "Adam makes the step as long as before" in page.words
 
 
 def test_model_without_a_law_shows_its_contours_and_its_tabs_say_why(shown, subtests):
@@ -172,16 +197,6 @@ def latex(page) -> str:
     return formula
 
 
-def test_optimizer_goes_into_the_url_and_changes_the_run_only(shown):
-    page = shown("learning_rate", dataset="wine")
-    before = page.figure("turn")
-    page.app.selectbox(key="descent_optimizer").set_value("adam").run()
-    assert page.query == {"dataset": "wine", "optimizer": "adam"}
-    assert "Adam on all parameters" in page.captions("descent")
-    assert "no law for the norm" in page.captions("descent")
-    assert page.figure("turn") == before
-
-
 @pytest.mark.parametrize(
     "rows", loops(["descent", "equilibrium"], [("momentum", "momentum"), ("adamw", "AdamW")], of=1)
 )
@@ -220,7 +235,7 @@ def test_settings_of_one_tab_are_those_of_the_next(shown):
         steps="50",
         decay="0.5",
     )
-    assert page.app.selectbox(key="equilibrium_optimizer").value == "momentum"
+    assert page.app.selectbox(key="optimizer").value == "momentum"
     assert page.app.number_input(key="equilibrium_steps").value == 50
     page.open("learning_rate", tab="twin", steps="50", decay="0.5", dataset="wine")
     assert page.app.number_input(key="twin_steps").value == 50

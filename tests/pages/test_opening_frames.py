@@ -15,6 +15,7 @@ ENDS = {
     "axes": (1, 128),
     "recurrence": (0.5, 2.0),
     "walk": (-0.75, 3.0),
+    "placement": (1, 32),
 }
 """Values of the settings of all sliders that follow the address, at both ends."""
 SMALL = {"effect": {"dataset": "iris"}, "recurrence": {"length": "8", "neurons": "8"}}

@@ -5,7 +5,7 @@ from importlib import import_module
 from normgeo.pictures import PICTURES
 from normgeo.ui.frame import PAGES
 
-STARTS = ("start_training", "start_learning", "start_longer")
+STARTS = ("start_training", "start_learning", "start_longer", "start_placements")
 
 
 def test_every_picture_is_on_a_slide(shown):

@@ -146,7 +146,7 @@ def test_layer_of_a_visitor_takes_the_place_of_the_one_that_ships(own_tab, shown
 
 def drawn_norms(page):
     marks = [each for each in page.figure("trained_layer")["data"] if "customdata" in each]
-    arrays = [each["x"] for each in marks if each.get("xaxis") != "x2"]
+    arrays = [each["x"] for each in marks if each.get("xaxis") not in ("x2", "x3")]
     return [n for x in arrays for n in np.frombuffer(b64decode(x["bdata"]), x["dtype"]).tolist()]
 
 

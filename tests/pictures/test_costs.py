@@ -30,6 +30,7 @@ HARD = {
     "turn": {"neurons": 24, "method": "layer"},
     "training": {"epochs": 1, "batch_size": 16},
     "depth": {"method": "layer", "depth": 24, "neurons": 128},
+    "placements": {"method": "layer", "depth": 8, "epochs": 1, "neurons": 64},
     "attention": {"method": "batch"},
     "images": {"epochs": 1},
     "recurrence": {"neurons": 16, "length": 32},

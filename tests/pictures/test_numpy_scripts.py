@@ -212,9 +212,20 @@ def test_angular_update(rows, subtests):
             script, _, words = written("turn", **chosen)
             gradient, turn, tangent, *loss = map(numbers, printed(script))
             assert gradient == tile(words, "gradient ‖G‖")
-            assert [*turn, *tangent] == tile(words, "turn by −ηG")
+            assert [*turn, *tangent] == tile(words, "turn of a step")
             # A Poisson family has the logarithm of y!, which is no short line of NumPy.
             assert loss == ([] if "reversed" in str(chosen) else [tile(words, "loss")])
+
+
+@pytest.mark.parametrize("optimizer", ["momentum", "adam", "lion"])
+def test_angular_update_of_other_optimizers(optimizer):
+    script, result, _ = written("turn", dataset="wine", optimizer=optimizer)
+    pushed, turn, tangent, _ = map(numbers, printed(script))
+    _, step, angle, _ = result.changes(result.opening)
+    assert [float(one) for one in pushed[:2]] == pytest.approx([step.before, step.after], rel=6e-3)
+    assert [float(one) for one in turn] == pytest.approx([angle.before, angle.after], rel=6e-3)
+    assert float(tangent[0]) == pytest.approx(angle.factor, rel=6e-3)
+    assert written("turn", dataset="wine", optimizer="adam", method="layer")[0] == ""
 
 
 # Fisher.

@@ -51,7 +51,7 @@ def test_picture_has_the_numbers_of_the_report(subtests: pytest.Subtests) -> Non
             for h, (x, y) in seen.items():
                 assert x == pytest.approx(report.row_norms[h])
                 assert y == pytest.approx(np.degrees(report.angles[report.block_of[h]]))
-            (shares,) = [each for each in drawn.data if each.xaxis == "x2"]
+            (shares,) = [each for each in drawn.data if each.xaxis == "x3"]
             assert shares["y"] == pytest.approx(np.sort(report.epsilon.shortened.ravel())[::-1])
             assert result.said
 
@@ -144,8 +144,21 @@ def test_what_turns_less_than_stated_is_frozen() -> None:
     result, drawn = made(frozen_below=below)
     assert result.frozen == [h for h, angle in enumerate(angles) if angle < below]
     assert len(result.frozen) == 5
-    (line,) = [each for each in drawn.layout.shapes if each.yref == "y"]
-    assert line.y0 == below
+    lines = [each for each in drawn.layout.shapes if each.yref in ("y", "y2")]
+    assert [line.y0 for line in lines] == [below, below]
+
+
+def test_each_neuron_has_a_place_of_its_own_and_is_named_there() -> None:
+    """Where norms are alike marks of the plane of norm and angle cover each other."""
+    result, drawn = made(neuron=3)
+    (marks,) = [each for each in drawn.data if each.xaxis == "x2" and each.hovertext is not None]
+    assert list(marks.x) == list(range(1, 13))
+    assert list(marks.y) == sorted(result.values["angle"])
+    named = [int(word) for word in drawn.layout.xaxis2.ticktext]
+    assert [result.values["angle"][h] for h in named] == list(marks.y)
+    assert [symbol == "x" for symbol in marks.marker.symbol] == [h == 11 for h in named]
+    (ring,) = [each for each in drawn.data if each.xaxis == "x2" and each.marker.size == 20]
+    assert named[ring.x[0] - 1] == 3
 
 
 def test_small_angles_are_as_small_as_their_rate(subtests: pytest.Subtests) -> None:
@@ -183,8 +196,8 @@ def test_marks_fill_their_panel_at_every_rate(subtests: pytest.Subtests) -> None
 def test_where_nothing_is_known_of_epsilon_a_sentence_stands_alone() -> None:
     result, drawn = made(norm="weight", stands="after")
     assert result.shorter is None
-    assert not drawn.layout.xaxis2.visible
-    assert not drawn.layout.yaxis2.visible
-    assert all(each.yref != "y2" for each in drawn.layout.shapes)
+    assert not drawn.layout.xaxis3.visible
+    assert not drawn.layout.yaxis3.visible
+    assert all(each.yref != "y3" for each in drawn.layout.shapes)
     assert any("This norm has no ε." in each.text for each in drawn.layout.annotations)
-    assert made()[1].layout.yaxis2.visible is not False
+    assert made()[1].layout.yaxis3.visible is not False

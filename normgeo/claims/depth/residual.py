@@ -145,8 +145,8 @@ CLAIMS = (
         FAILS,
         "depth?tab=ignores",
         repair=text(
-            "with pre-norm all that writes to the stream may be re-scaled together, with post-norm "
-            "all that enters one sum"
+            "with pre-norm everything that is written to the stream may be re-scaled together, "
+            "with post-norm both inputs of one sum"
         ),
         remark=text(
             "Certified block by block in exact arithmetic. A single W or V is not what a norm of "

@@ -51,7 +51,7 @@ class AtPlace(NamedTuple):
     def answer(self) -> str:
         """What happens to the two, in a sentence."""
         said = text(
-            "With {place} the stream {stream}, the gradient {gradient}.",
+            "With {place} the stream {stream}, and the gradient {gradient}.",
             place=self.place.title,
             stream=_trend(self.signals.stream),
             gradient=_trend(self.signals.gradients),
@@ -84,8 +84,8 @@ class Depth(NamedTuple):
     def about(self) -> str:
         """In a line."""
         return text(
-            "{name}, L = {blocks} blocks of width D = {width} on {cases} digits, before training, "
-            "one start; from the first block to the last",
+            "From the first block to the last, before training: {name}, L = {blocks} blocks of "
+            "width D = {width}, {cases} digits, one seed.",
             name=self.normalizer.title,
             blocks=self.blocks,
             width=self.width,
@@ -110,8 +110,8 @@ class Depth(NamedTuple):
         pre, post = (sum(m[i] == "✓" for _, m in self.rows) for i in range(2))
         both = sum(m == ("✓", "✓") for _, m in self.rows)
         return text(
-            "Of {all} changes of weights the whole network ignores {pre} with pre-norm and {post} "
-            "with post-norm, {both} with both.",
+            "The whole network ignores {pre} of {all} changes of its weights with pre-norm and "
+            "{post} with post-norm; {both} of them with both.",
             all=len(self.rows),
             pre=pre,
             post=post,
@@ -131,8 +131,9 @@ def _trend(sizes: Array) -> str:
         return text("is 0")
     if abs(np.log(ratio)) < STAYS:
         return text("keeps its size")
-    way = text("grows ×{space}{ratio}") if ratio > 1 else text("falls ×{space}{ratio}")
-    return text(way, space="\N{NO-BREAK SPACE}", ratio=number(ratio, 2))
+    if ratio > 1:
+        return text("grows to {ratio} times its size", ratio=number(ratio, 2))
+    return text("shrinks to {ratio} of its size", ratio=number(ratio, 2))
 
 
 def network(settings: Settings, place: Place) -> ResidualNetwork:
@@ -213,7 +214,7 @@ def _observed(result: Depth) -> str:
 
 STUDY = Study(
     name="depth",
-    title=text("The place of the norm in a residual network"),
+    title=text("The stream and the gradients of a residual network"),
     alt=text(
         "Left, the size of the residual stream by layer, in the middle the gradient of each block, "
         "one line for pre-norm and one for post-norm, on logarithmic scales; right, a table of "

@@ -12,13 +12,13 @@ from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.pictures.depth.places import AtPlace, Depth
 from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.colors import CLASSES, OTHER
+from normgeo.pictures.style.colors import CLASSES, GRAY, OTHER
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.sheet import Panel, Sheet, answer, marks, told
 from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES, log_ticks
 
-COLORS = {"pre": CLASSES[0], "post": OTHER}
-SYMBOLS = {"pre": "circle", "post": "square"}
+COLORS = {"pre": CLASSES[0], "post": OTHER, "none": GRAY}
+SYMBOLS = {"pre": "circle", "post": "square", "none": "diamond"}
 
 
 def figure(result: Depth, theme: str) -> go.Figure:
@@ -27,7 +27,7 @@ def figure(result: Depth, theme: str) -> go.Figure:
     lines = [line for at in result.at.values() for line in _lines(at)]
     if any(at.signals.expected_stream is not None for at in result.at.values()):
         style = {"color": look.muted, "width": 2, "dash": PREDICTED}
-        name = text("expected of random weights")
+        name = text("predicted for random weights")
         lines.append(go.Scatter(x=[None], y=[None], mode="lines", line=style, name=name))
     return Sheet(
         [

@@ -1,4 +1,4 @@
-"""The lines of NumPy that take one gradient step at two norms and print what it does."""
+"""The lines of NumPy that take one step at two norms and print what it does."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ BLOCK_ON_DATA = "from normgeo.pictures.learning_rate.block_on_data import block_
 TURN = """\
     w, G = W[rows], G[rows]
     norm = np.linalg.norm(w)
-    along = (G * w).sum() / norm
-    across = np.linalg.norm(G - along * w / norm)
-    turn = np.arctan2(eta * across, norm - eta * along)
+    step = -({step})
+    along = (step * w).sum() / norm
+    across = np.linalg.norm(step - along * w / norm)
+    turn = np.arctan2(across, norm + along)
 """
 
 PRINT = """\
-print("gradient", number(G), "→", number(G1), "×", number(G1 / G))
+print("{what}", number(G), "→", number(G1), "×", number(G1 / G))
 print("turn", *map(number, np.degrees([turn, turn1])), "degrees")
 print("its tangent ×", number(np.tan(turn1) / np.tan(turn)))
 """
@@ -38,8 +39,13 @@ def script(settings: Settings, result: AngularUpdate) -> str:
     data = DATASETS[settings.dataset].load()
     family = FAMILIES[data.family if settings.family == "auto" else settings.family]
     forward, backward = in_numpy(method), gradient_in_numpy(method)
-    if not (forward and backward and family.mean_in_numpy):
+    optimizer = curve.optimizer
+    step = optimizer.first_step_in_numpy
+    if not (forward and backward and family.mean_in_numpy and step):
         return ""
+    linear = optimizer.linear
+    if method.centering.projects_weights and not linear:
+        return ""  # the step has a part that the center removes
     g = "" if method.is_standard else "g * "
     mean = family.mean_in_numpy
     neurons, k = curve.neurons.tolist(), float(curve.norms[result.opening])
@@ -65,16 +71,16 @@ def script(settings: Settings, result: AngularUpdate) -> str:
             f"    s = {g}z + b",
             f"    U = {g}({mean} - Y) / len(Y)",
             *(f"    {line}" for line in backward),
-            TURN.rstrip("\n"),
+            TURN.rstrip("\n").replace("{step}", step),
             *((f"    L = ({family.loss_in_numpy}).mean()",) if loss else ()),
-            f"    return np.linalg.norm(G), turn{', L' if loss else ''}",
+            f"    return np.linalg.norm({'G' if linear else 'step'}), turn{', L' if loss else ''}",
             "",
             "",
             "W1 = W.copy()",
             f"W1[rows] *= {k!r}  # the norm of the slider",
             f"G, turn{', L' if loss else ''} = step(W)",
             f"G1, turn1{', L1' if loss else ''} = step(W1)",
-            PRINT.rstrip("\n"),
+            PRINT.rstrip("\n").replace("{what}", "gradient" if linear else "step"),
             *(('print("loss", number(L), "→", number(L1), "×", number(L1 / L))',) if loss else ()),
             "",
         )

@@ -1,4 +1,4 @@
-"""By how much one step of gradient descent turns the weights, at several of their norms."""
+"""By how much one step of an optimizer turns the weights, at several of their norms."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from normgeo.base.numbers import factor, fraction, number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.dynamics.angular_update import AngularUpdates, angular_updates
-from normgeo.dynamics.gradient_descent import GradientDescent
 from normgeo.dynamics.loss_plane import LossPlane, loss_plane
+from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.learning_rate.block_on_data import BLOCK, block_on_data, sizes_of_block
 from normgeo.pictures.learning_rate.runs import rate_for_run
@@ -37,7 +37,7 @@ class Change(NamedTuple):
     Attributes:
         quantity: in words. before, after: its values. unit: of these.
         factor, predicted: by which it changes, measured and in theory (None without a law); that
-            of the angle is of its tangent.
+            of the angle is of its tangent. approximate: whether the law is that of small angles.
 
     """
 
@@ -47,12 +47,13 @@ class Change(NamedTuple):
     factor: float
     predicted: float | None
     unit: str = ""
+    approximate: bool = False
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class AngularUpdate:
-    """One step of gradient descent at several norms of a block.
+    """The first step of an optimizer at several norms of a block.
 
     Attributes:
         normalizer: the method. curve: measured at the norms of the slider.
@@ -82,10 +83,9 @@ class AngularUpdate:
         return int(np.abs(np.log(self.curve.norms / norm)).argmin())
 
     def way(self, step: int) -> tuple[float, float]:
-        """How far a gradient step goes along the weights and across them."""
-        curve = self.curve
-        length, cosine = curve.rate * float(curve.gradient_norms[step]), float(curve.radial[step])
-        return -length * cosine, length * float(np.sqrt(max(0.0, 1 - cosine**2)))
+        """How far a step goes along the weights and across them."""
+        length, cosine = float(self.curve.step_norms[step]), float(self.curve.step_radial[step])
+        return length * cosine, length * float(np.sqrt(max(0.0, 1 - cosine**2)))
 
     @property
     def elsewhere(self) -> str:
@@ -107,8 +107,8 @@ class AngularUpdate:
             return ""
         cosine = float(self.curve.radial[np.abs(self.curve.radial).argmax()])
         return text(
-            "No law here: a longer weight vector is another function, and the gradient has a part "
-            "along the weights (cosine {cosine}).",
+            "No law here: a longer weight vector is another function, and the gradient is not "
+            "orthogonal to the weights (cosine {cosine}).",
             cosine=number(cosine, 2),
         )
 
@@ -118,27 +118,42 @@ class AngularUpdate:
         return len(self.planes) == 1
 
     def changes(self, step: int) -> tuple[Change, ...]:
-        """How norm, gradient, angle and loss change from the first norm to one of the slider."""
+        """How norm, gradient, angle and loss change from the first norm to one of the slider.
+
+        The length of the step stands for the gradient where it does not follow it.
+        """
         curve, k = self.curve, float(self.curve.norms[step])
         here, angle = curve.here, float(curve.angles[step])
         gradient, loss = float(curve.gradient_norms[step]), float(curve.loss[step])
-        predicted = (1 / k, 1 / k**2, 1.0) if self.has_law else (None, None, None)
+        power = curve.optimizer.power
+        predicted = (k ** (1 - power), k**-power, 1.0) if self.has_law else (None, None, None)
+        pushed = Change(
+            text("gradient ‖G‖"),
+            here.gradient_norm,
+            gradient,
+            gradient / here.gradient_norm,
+            predicted[0],
+        )
+        if not curve.optimizer.linear:
+            length = float(curve.step_norms[step])
+            pushed = Change(
+                text("length of the step"),
+                here.step_norm,
+                length,
+                length / here.step_norm,
+                predicted[0],
+            )
         return (
             Change(text("norm {symbol}", symbol=self.symbol), 1.0, k, k, None),
+            pushed,
             Change(
-                text("gradient ‖G‖"),
-                here.gradient_norm,
-                gradient,
-                gradient / here.gradient_norm,
-                predicted[0],
-            ),
-            Change(
-                text("turn by −ηG, tan θ"),
+                text("turn of a step, tan θ"),
                 float(np.degrees(here.angle)),
                 float(np.degrees(angle)),
                 float(np.tan(angle) / np.tan(here.angle)),
                 predicted[1],
                 "°",
+                not (curve.optimizer.linear or self.normalizer.added_eps),
             ),
             Change(text("loss"), here.loss, loss, loss / here.loss, predicted[2]),
         )
@@ -153,18 +168,32 @@ def norm_words(norm: float) -> str:
 
 def _compute(settings: Settings, progress: Progress) -> AngularUpdate:
     it = block_on_data(settings, homogeneous=False)
-    has_law = it.objective.blocks.homogeneous
-    rate = rate_for_run(settings, it, GradientDescent())
-    curve = angular_updates(it.model, it.X, it.y, NORMS, rate, block=it.block, homogeneous=has_law)
+    has_law, optimizer = it.objective.blocks.homogeneous, OPTIMIZERS[settings.optimizer]
+    rate = rate_for_run(settings, it, optimizer)
+    curve = angular_updates(
+        it.model,
+        it.X,
+        it.y,
+        NORMS,
+        rate,
+        block=it.block,
+        homogeneous=has_law,
+        optimizer=optimizer,
+    )
+    own, toward = it.objective.own, None
+    if not optimizer.linear:  # its step does not lie in the plane of the gradient
+        gradient = it.objective.at(own).gradient
+        toward = it.objective.centered(optimizer.first_step(own, gradient, rate))
     radii, angles = ((1.0,), AROUND) if _wedges(settings, has_law) else (RADII.tolist(), AHEAD)
     planes = tuple(
         loss_plane(
             it.model,
             it.X,
             it.y,
-            block=it.block,
             angles=angles,
             norm=radius,
+            toward=toward,
+            block=it.block,
             homogeneous=has_law,
         )
         for radius in progress.over(radii)
@@ -194,6 +223,7 @@ def _table(result: AngularUpdate) -> Table:
         "gradient_norm": curve.gradient_norms,
         "angle": curve.angles,
         "cosine_with_weights": curve.radial,
+        "step_norm": curve.step_norms,
     }
     if result.has_law:
         columns |= {
@@ -203,8 +233,9 @@ def _table(result: AngularUpdate) -> Table:
         }
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)
     title = text(
-        "{method}, {name}, η = {rate}; angles in radians, losses in nats per case",
+        "{method}, {name}, {optimizer}, η = {rate}; angles in radians, losses in nats per case",
         method=result.normalizer.title,
+        optimizer=curve.optimizer.title,
         name=result.name,
         rate=number(curve.rate, 6),
     )
@@ -212,11 +243,13 @@ def _table(result: AngularUpdate) -> Table:
 
 
 def _observed(result: AngularUpdate) -> str:
-    """Say by which factors gradient, angle and loss change from norm 1 to where it opens."""
+    """Say by which factors gradient or step, angle and loss change up to where it opens."""
     norm, gradient, angle, loss = result.changes(result.opening)
     found = text(
-        "From norm 1 to {norm} the gradient takes a factor of {gradient}, the tangent of the angle "
-        "{angle}, and the loss {loss}.",
+        "{optimizer}, from norm 1 to {norm}: {what} × {gradient}, tangent of the angle × {angle}, "
+        "loss × {loss}.",
+        optimizer=result.curve.optimizer.title.capitalize(),
+        what=gradient.quantity,
         norm=norm_words(norm.factor),
         gradient=number(gradient.factor),
         angle=number(angle.factor),
@@ -225,7 +258,7 @@ def _observed(result: AngularUpdate) -> str:
     if gradient.predicted is None or angle.predicted is None:
         return f"{found} {result.no_law}"
     return text(
-        "{found} Predicted are {gradient}, {angle} and 1.",
+        "{found} Predicted: × {gradient}, × {angle} and × 1.",
         found=found,
         gradient=number(gradient.predicted),
         angle=number(angle.predicted),
@@ -242,16 +275,16 @@ def _cost(settings: Settings) -> Cost:
 
 STUDY = Study(
     name="turn",
-    title=text("One gradient step turns a large weight vector less"),
+    title=text("One step turns a large weight vector less"),
     source=text("section 5.2.2; van Laarhoven 2017"),
     alt=text(
-        "Above: the factors by which the norm of a weight vector, its gradient, the turn of a "
-        "gradient step and the loss change. Left: the loss in the plane of the weights and their "
-        "negative gradient, with one step at several norms. Right: the angle per step against the "
-        "norm on logarithmic axes; where there is a law, beside its prediction, slope −2, and the "
-        "line of slope −1, if the turn only halved."
+        "Above: the factors by which the norm of a weight vector, its gradient or the length of "
+        "the step, the turn of a step and the loss change. Left: the loss in the plane of the "
+        "weights and the step, with one step at several norms. Right: the angle per step against "
+        "the norm on logarithmic axes; where there is a law, beside its prediction and a line of "
+        "another slope."
     ),
-    uses=(*DATA, *BLOCK, "rate", "growth"),
+    uses=(*DATA, *BLOCK, "optimizer", "rate", "growth"),
     compute=_compute,
     table=_table,
     observed=_observed,

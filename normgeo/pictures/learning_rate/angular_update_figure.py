@@ -19,6 +19,7 @@ from normgeo.pictures.learning_rate.angular_update_words import (
     seen,
     steps,
     tiles,
+    why,
 )
 from normgeo.pictures.learning_rate.weight_plane_figure import (
     NUMBERS,
@@ -29,14 +30,14 @@ from normgeo.pictures.learning_rate.weight_plane_figure import (
 from normgeo.pictures.style.annotations import colored
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.player import add_slider
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, Tiles, drawn
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, Tiles, answer, drawn
 from normgeo.pictures.style.template import CLAIM, MEASURED, PREDICTED, THEMES, log_ticks
 
 HIGH = 200, 230  # pixels of a panel
 
 
 def figure(result: AngularUpdate, theme: str) -> go.Figure:
-    """Draw one gradient step at several norms: factors, the plane of ŵ and −Ĝ, angle per step."""
+    """Draw one step at several norms: factors, the plane of ŵ and the step, angle per step."""
     color, opening = method_color(result.normalizer), result.opening
     plane = Plane.of(result, color, theme)
     every = range(len(result.curve.norms))
@@ -80,16 +81,13 @@ def _moving(result: AngularUpdate, plane: Plane, step: int, theme: str) -> list[
 def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
     """The factors, the plane with the steps, and the angle per step, at one norm."""
     look = THEMES[theme]
-    left, right = _plane_axes(plane), _angle_axes(result)
+    left = _plane_axes(plane, result.curve.optimizer.linear)
+    right = _angle_axes(result)
     return Sheet(
         [
+            answer(why(result)),
             Tiles(tiles(result, step, look.muted), FACTOR),
-            Band(
-                [
-                    f"{about(result)}. {colored(seen(result), look.muted)}",
-                    *([result.no_law] if result.no_law else []),
-                ]
-            ),
+            Band([f"{about(result)}. {colored(seen(result), look.muted)}"]),
         ],
         rows=[
             [
@@ -104,7 +102,7 @@ def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
                 ),
                 Panel(
                     *right,
-                    [text("angular update θ of a gradient step")],
+                    [text("angle θ of a step")],
                     [angle(result, step, look.paper)],
                     high=HIGH,
                 ),
@@ -137,12 +135,20 @@ def _lines(result: AngularUpdate, theme: str) -> list[go.Scatter]:
     measured = line(curve.angles, text("measured"), color=color, width=5, dash=MEASURED)
     if not result.has_law:
         return [measured]
-    predicted, claim = text("predicted: slope −2"), text("if the turn only halved")
+    other, name = _other(result)
+    predicted = text("predicted: slope −{power}", power=curve.optimizer.power)
     return [
         measured,
         line(curve.predicted_angles, predicted, color=look.ink, width=1.8, dash=PREDICTED),
-        line(curve.halved_angles, claim, color=look.muted, width=2.5, dash=CLAIM),
+        line(other, name, color=look.muted, width=2.5, dash=CLAIM),
     ]
+
+
+def _other(result: AngularUpdate) -> tuple[Array, str]:
+    """The angles by the other power, and its name."""
+    if result.curve.optimizer.power == 1:
+        return result.curve.angles_by_power(2), text("if the turn quartered")
+    return result.curve.halved_angles, text("if the turn only halved")
 
 
 def _dot(result: AngularUpdate, step: int, color: str, ink: str) -> Trace:
@@ -161,10 +167,11 @@ def _dot(result: AngularUpdate, step: int, color: str, ink: str) -> Trace:
     }
 
 
-def _plane_axes(plane: Plane) -> tuple[dict[str, Any], dict[str, Any]]:
-    across = text("against the gradient −Ĝ")
+def _plane_axes(plane: Plane, gradient: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    across = text("against the gradient −Ĝ") if gradient else text("toward the step")
     if plane.stretch != 1:
-        across = text("−Ĝ, × {stretch} as large", stretch=fraction(plane.stretch))
+        letters = text("−Ĝ") if gradient else text("step")
+        across = text("{axis}, × {stretch} as large", axis=letters, stretch=fraction(plane.stretch))
     plain = {"showgrid": False, "zeroline": False, "constrain": "range"}
     up = {
         "title": across,
@@ -178,7 +185,7 @@ def _plane_axes(plane: Plane) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _angle_axes(result: AngularUpdate) -> tuple[dict[str, Any], dict[str, Any]]:
     curve = result.curve
-    shown = [curve.angles, curve.halved_angles] if result.has_law else [curve.angles]
+    shown = [curve.angles, _other(result)[0]] if result.has_law else [curve.angles]
     seen = np.degrees(np.concatenate(shown))
     low, high = np.log10([seen.min(), seen.max()])
     high = min(max(high, low + 1), np.log10(180))

@@ -15,6 +15,7 @@ from normgeo.pictures.style.template import SIZE, SMALL
 FACTOR = 28  # type of the four numbers that answer the question
 APART = 0.18  # a share of the reach, between two steps with words
 TOUCH = 6  # pixels by which the words of two steps may share their columns
+NEAR = 0.01  # of a factor
 FAR, BESIDE = 0.75, 24  # a share of the reach; pixels that words go on beyond their step there
 
 
@@ -23,10 +24,30 @@ def tiles(result: AngularUpdate, step: int, muted: str) -> list[list[str]]:
     return [_tile(change, place == 0, muted) for place, change in enumerate(result.changes(step))]
 
 
+def why(result: AngularUpdate) -> str:
+    """What a doubled norm does to the turn of a step, and why."""
+    if not result.has_law:
+        return result.no_law
+    turn = result.changes(result.place(2.0))[2]
+    expected = turn.predicted or 0.0
+    if abs(turn.factor / expected - 1) > 2 * NEAR:
+        limit = text("without ε") if result.normalizer.added_eps else text("for small steps")
+        return text(
+            "Twice as long, it turns × {found} as much; {limit} × {expected}.",
+            found=number(turn.factor),
+            limit=limit,
+            expected=fraction(expected),
+        )
+    if result.curve.optimizer.linear:
+        return text("Twice as long: half the gradient, from twice as far. So it turns a quarter.")
+    return text("Twice as long: the same step, from twice as far. So it turns half as much.")
+
+
 def about(result: AngularUpdate) -> str:
     """What steps, and by which rate."""
     return text(
-        "{about}: one gradient step, η = {rate}",
+        "{about}: first step of {optimizer}, η = {rate}",
+        optimizer=result.curve.optimizer.title,
         about=f"<b>{result.normalizer.title}</b>, {result.name}",
         rate=number(result.curve.rate),
     )
@@ -102,9 +123,21 @@ def _tile(change: Change, is_norm: bool, muted: str) -> list[str]:
         moved = text(
             "{moved}, predicted × {factor}", moved=moved, factor=fraction(change.predicted)
         )
-    words = norm_words(change.factor) if is_norm else fraction(change.factor)
+        if _shown(change) != change.factor:
+            moved = text("{moved}, measured {found}", moved=moved, found=number(change.factor))
+    words = norm_words(change.factor) if is_norm else fraction(_shown(change))
     factor = sized(f"<b>× {words}</b>", FACTOR)
     return [f"{factor}  {change.quantity}", colored(moved, muted, SMALL)]
+
+
+def _shown(change: Change) -> float:
+    """The factor to show: the predicted one, where a law for small angles holds but for NEAR."""
+    if change.predicted is None or not change.approximate:
+        return change.factor
+    if abs(change.factor / change.predicted - 1) > NEAR:
+        return change.factor
+    same = fraction(change.factor) == fraction(change.predicted)
+    return change.factor if same else change.predicted
 
 
 def _words_of_step(
@@ -113,7 +146,8 @@ def _words_of_step(
     norm = float(result.curve.norms[step])
     _, gradient, turn, _ = result.changes(step)
     along, across = result.way(step)
-    tip = f"‖G‖ × {fraction(gradient.factor)}<br>θ = {number(turn.after)}°"
+    what = text("‖G‖") if result.curve.optimizer.linear else text("step")
+    tip = f"{what} × {fraction(_shown(gradient))}<br>θ = {number(turn.after)}°"
     foot = f"{result.symbol} = {norm_words(norm)}" if own else norm_words(norm)
     if own:
         tip, foot = f"<b>{tip}</b>", f"<b>{foot}</b>"

@@ -11,9 +11,9 @@ FIRST_STEP = Picture(
     replace(
         angular_update.STUDY,
         name="first_step",
-        title=text("One gradient step at two norms of the weights"),
+        title=text("One step at two norms of the weights"),
         alt=text(
-            "A weight vector, one gradient step from its tip and the angle by which the step turns "
+            "A weight vector, one step from its tip and the angle by which the step turns "
             "it; beside it the same weights, twice as long, whose turn is still to be predicted."
         ),
         observed=None,

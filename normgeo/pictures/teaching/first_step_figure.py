@@ -47,7 +47,8 @@ def figure(result: AngularUpdate, theme: str) -> go.Figure:
         note(f"<b>{symbol} = 2</b>", 2, 0, **under),
     ]
     about = text(
-        "<b>{method}</b>, {name}: one gradient step, η = {rate}",
+        "<b>{method}</b>, {name}: first step of {optimizer}, η = {rate}",
+        optimizer=result.curve.optimizer.title,
         method=result.normalizer.title,
         name=result.name,
         rate=number(result.curve.rate),

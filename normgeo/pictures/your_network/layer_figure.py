@@ -18,6 +18,7 @@ from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer
 from normgeo.pictures.style.sheet import across as level
 from normgeo.pictures.style.template import CLAIM, PREDICTED, SIZE, SMALL, THEMES, log_ticks
 from normgeo.pictures.your_network.layer import Neurons, percent
+from normgeo.pictures.your_network.layer_neurons_figure import one_by_one, ordered, places
 from normgeo.tables.layer import COLUMNS
 
 MOST = 2000  # marks: a screen shows no more
@@ -43,21 +44,25 @@ def figure(result: Neurons, theme: str) -> go.Figure:
     frozen = [np.array([result.frozen_below])] if result.height == "angle" else []
     across = _axis(norms, placed[:1], tight=True) | {"title": text("norm of the weight vector")}
     upward = _axis(heights, [*placed[1:], *frozen]) | {"title": text(HEIGHTS[result.height])}
-    turning = Panel(across, upward, high=(280, 240), share=2.3)
+    turning = Panel(across, upward, high=(280, 240), share=1.5)
+    order = ordered(heights, shown)
+    balanced = placed[1] if placed and result.height == "angle" else None
+    each = Panel(places(order), upward, [text("<b>neuron by neuron</b>")], high=(280, 240))
     if result.height == "angle":
-        turning = turning._replace(
-            notes=[_frozen(result, look.muted, upward["range"][1])],
-            shapes=[level(result.frozen_below, {"color": look.muted, "width": 2, "dash": CLAIM})],
-        )
+        below = [level(result.frozen_below, {"color": look.muted, "width": 2, "dash": CLAIM})]
+        words = [_frozen(result, look.muted, upward["range"][1])]
+        turning, each = turning._replace(notes=words, shapes=below), each._replace(shapes=below)
     first, *others = result.headline
     return Sheet(
         [answer(first), Band([" ".join(map(str, others))], color=look.muted)],
-        rows=[[turning, _shorter(result, look.muted)]],
+        rows=[[turning, each, _shorter(result, look.muted)]],
+        phone=[[1], [0], [2]],
     ).on(
         [
             *_balances(result, norms, heights, look.muted),
-            *_marks(result, norms, heights, shown, color),
+            *_marks(result, norms, heights, shown, color, look.paper),
             *_selected(result, norms, heights, look.ink),
+            *one_by_one(result, heights, balanced, order, color, theme),
             *_epsilon(result, color),
         ],
         theme,
@@ -96,15 +101,20 @@ def _thinned(result: Neurons, heights: Array) -> Array:
 
 
 def _marks(
-    result: Neurons, norms: Array, heights: Array, shown: Array, color: str
+    result: Neurons, norms: Array, heights: Array, shown: Array, color: str, paper: str
 ) -> Iterator[go.Scatter]:
     """The neurons, and apart from them the frozen ones."""
-    frozen = np.isin(shown, result.frozen)
+    frozen, apart = np.isin(shown, result.frozen), {"color": paper, "width": 1.5}
     words = [
         "" if h == result.neuron or frozen.sum() > NAMED else text("frozen") for h in shown[frozen]
     ]
     for name, of, marker, said in (
-        (text("a neuron"), shown[~frozen], {"color": color, "size": 11, "opacity": 0.85}, []),
+        (
+            text("a neuron"),
+            shown[~frozen],
+            {"color": color, "size": 11, "line": apart},
+            [],
+        ),
         (
             text("frozen"),
             shown[frozen],
@@ -192,8 +202,8 @@ def _epsilon(result: Neurons, color: str) -> Iterator[go.Scatter]:
         line={"color": color, "width": 4},
         marker={"size": 8},
         showlegend=False,
-        xaxis="x2",
-        yaxis="y2",
+        xaxis="x3",
+        yaxis="y3",
         hovertemplate=text("number {i}: z shorter by {y}<extra></extra>", i="%{x}", y="%{y:.2%}"),
     )
 

@@ -1,5 +1,5 @@
 """The tabs of the page Depth."""
 
-from normgeo.ui.depth.tabs import TABS
+from normgeo.ui.depth.tabs import TABS, nearest
 
-__all__ = ["TABS"]
+__all__ = ["TABS", "nearest"]

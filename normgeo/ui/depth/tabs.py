@@ -1,26 +1,74 @@
-"""The tabs of the page Depth: why, what the network ignores, attention, and images."""
+"""The tabs of the page Depth: the training, stream and gradients, what is ignored, and others."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from normgeo.base.numbers import number
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.networks.verdict import Ignored
+from normgeo.pictures import PICTURES
+from normgeo.pictures.depth.accuracy import EPOCHS, SEEDS
+from normgeo.pictures.depth.placement import Placement
 from normgeo.pictures.depth.places import AtPlace, Depth
+from normgeo.pictures.depth.recommendation import RULE
 from normgeo.settings import Settings
 from normgeo.tables.marks import in_markdown
 from normgeo.ui import results, tex
+from normgeo.ui.controls import controls, tell_left_out
 from normgeo.ui.tabs import Tabs, points
 
+NETWORK = ("method", "depth", "neurons", "groups", "seed")
 
-def why(settings: Settings, drawn: Depth | None) -> None:
-    """Write the equations of the blocks with today's numbers, and their effect on a gradient."""
-    if drawn is None:
-        return
+
+def train(settings: Settings, drawn: Any) -> None:
+    """Train a network with its norm at each place, on demand, with a bar and a way to stop."""
+    _controls(settings, "placements", (*NETWORK, "epochs", "rate"))
+    cost = None
+    with suppress(Refusal):
+        cost = PICTURES["placements"].cost(settings)
+    about = text(
+        "Six trainings from the same weights: each place, without and with warm-up, at the rates "
+        "of the picture. One seed and {epochs} epochs; the picture has {seeds} seeds and {all} "
+        "epochs.",
+        epochs=settings.epochs,
+        seeds=SEEDS,
+        all=EPOCHS,
+    )
+    takes = text("It takes about {seconds} s.", seconds=number(cost.seconds, 1)) if cost else ""
+    st.markdown(f"{about} {takes}")
+    results.show("placements", settings, again=text("Train again"))
+    st.markdown(f"{text('How the picture recommends.')} {RULE}")
+    st.caption(
+        text(
+            "All runs of the picture again, in some ten minutes: `python -m tools.depth_accuracy`, "
+            "in a copy of the source."
+        )
+    )
+
+
+def why(settings: Settings, drawn: Any) -> None:
+    """Draw the stream and the gradients by layer, with their equations and today's numbers."""
+    _controls(settings, "depth", (*NETWORK, "eps"))
+    found = results.show("depth", settings)
+    if found is not None:
+        _equations(found)
+
+
+def _controls(settings: Settings, picture: str, names: Sequence[str]) -> None:
+    """Draw the controls of a tab; the keys of its widgets begin with the name of its picture."""
+    with st.container(horizontal=True, key=f"{picture}_controls", gap="small"):
+        controls(settings, names, prefix=f"{picture}_", one_method=True, picture=picture)
+    tell_left_out(settings, names, picture, one_method=True)
+
+
+def _equations(drawn: Depth) -> None:
     n, norm, rms = tex.number, tex.words(text("norm")), tex.words(text("rms"))
     titles = {key: tex.words(at.place.title) for key, at in drawn.at.items()}
     pre, post = (drawn.at[key].signals for key in ("pre", "post"))
@@ -48,9 +96,9 @@ def why(settings: Settings, drawn: Depth | None) -> None:
             (
                 *(_with_norm(drawn) if drawn.normalizer.scaling.divides else _without_norm()),
                 text(
-                    "Weights are random: variance 2/D in W, 1/M in V. Gradients are of the loss "
-                    "before training, exact, through all statistics. They differ from start to "
-                    "start: another seed is another start."
+                    "The weights are random, with variance 2/D in W and 1/M in V. The gradients "
+                    "are exact, of the loss before training, through all statistics. Another seed "
+                    "gives other ones."
                 ),
             ),
             text("Not from the paper: Xiong et al. 2020; He et al. 2016."),
@@ -60,19 +108,19 @@ def why(settings: Settings, drawn: Depth | None) -> None:
 def _with_norm(drawn: Depth) -> tuple[str, ...]:
     return (
         text(
-            "With pre-norm each branch adds a mean square of about 1, whatever the size of the "
-            "stream: $\\text{{rms}}\\,x_l ≈ \\sqrt{{x_0^2 + l}}$. So later blocks change the "
-            "stream less and less."
+            "With pre-norm each branch adds a mean square of about 1, however large the stream is: "
+            "$\\text{{rms}}\\,x_l ≈ \\sqrt{{x_0^2 + l}}$. So later blocks change the stream less "
+            "and less."
         ),
         text(
-            "Going back, the norm of a branch divides by $x_l$, and a gradient of a block falls as "
-            "the stream grows: $∝ 1/x_{{l+1}}$ for wide networks and a norm over the features "
+            "Going back, the norm of a branch divides by $x_l$, so the gradient of a block shrinks "
+            "as the stream grows: $∝ 1/x_{{l+1}}$ for wide networks and a norm over the features "
             "(dashed). {here}",
             here=_last(drawn.at["pre"]),
         ),
         text(
-            "With post-norm every sum is divided by its own size again, so the stream has the "
-            "size 1, and a gradient passes through all the norms above it. {here}",
+            "With post-norm each norm divides the sum by its own size, so the stream keeps the "
+            "size 1, and a gradient passes through all norms above it. {here}",
             here=_last(drawn.at["post"]),
         ),
     )
@@ -80,25 +128,30 @@ def _with_norm(drawn: Depth) -> tuple[str, ...]:
 
 def _last(at: AtPlace) -> str:
     if np.isnan(at.gradient):
-        return text("Here all of them are 0.")
-    return text("Here the last is × {ratio} of the first.", ratio=number(at.gradient, 2))
+        return text("Here all gradients are 0.")
+    return text("Here the last gradient is {ratio} times the first.", ratio=number(at.gradient, 2))
 
 
 def _without_norm() -> tuple[str, ...]:
     return (
         text(
-            "Nothing divides here, so before training the two places are the same network. Each "
-            "branch adds about as much as it reads: the mean square of the stream doubles from "
-            "block to block."
+            "Nothing divides here, so before training the two places give the same network. Each "
+            "branch adds about as much as it reads: the mean square of the stream doubles in each "
+            "block."
         ),
-        text("With gains and shifts they differ all the same, as only a post-norm's are carried."),
+        text("Gains and shifts make them differ: the stream carries those of a post-norm only."),
     )
 
 
-def what_it_ignores(settings: Settings, drawn: Depth | None) -> None:
+def what_it_ignores(settings: Settings, drawn: Any) -> None:
     """List the changes of weights, with the effect on each sum and on the outputs."""
-    if drawn is None:
-        return
+    _controls(settings, "depth", (*NETWORK, "eps"))
+    there = results.of_picture("depth", settings)
+    if there is not None:
+        _ignored(settings, there.result)
+
+
+def _ignored(settings: Settings, drawn: Depth) -> None:
     st.markdown(str(drawn.counts))
     first, *_ = drawn.at.values()
     titles = [str(at.place.title) for at in drawn.at.values()]
@@ -111,19 +164,19 @@ def what_it_ignores(settings: Settings, drawn: Depth | None) -> None:
     points(
         (
             text(
-                "✓ is certified: each link of the chain, from the embedding to the head, is "
-                "evaluated before and after in exact arithmetic, and the last ends in “the same”. "
-                "It holds for every set of active units, wherever no σ is 0. "
-                "The words say how the sum of a block stands to the unchanged one on the way."
+                "✓ is proved: exact arithmetic compares the sum of every block before and after "
+                "the change, from the embedding to the head, and the last one is “the same”. Each "
+                "step compares the changed sum with the original. It holds for every set of "
+                "active units, wherever no σ is 0."
             ),
             text(
                 "✗ has a witness: a small network of random numbers, whose largest output moves by "
-                "this share. ≈ is ignored at ε = 0 alone."
+                "this share. ≈ holds at ε = 0 only."
             ),
             text(
-                "The two places differ in what the residual connection carries: with pre-norm the "
-                "sum itself, with post-norm what the norm has made of it. So a gain of a "
-                "post-norm cannot be traded with W, and a sum of pre-norms has no size of its own."
+                "The residual connection carries the sum itself with pre-norm, the normalized sum "
+                "with post-norm. So a gain of a post-norm cannot be traded with W, and with "
+                "pre-norm the size of the sum does not matter."
             ),
         )
     )
@@ -137,8 +190,22 @@ def _way(one: Ignored) -> str:
     return f"{one.symbol} {' → '.join(met)}"
 
 
+def nearest(drawn: Placement | None, settings: Settings) -> None:
+    """Say at which depth the picture opens if there is no frame for the one asked for."""
+    if drawn is not None and drawn.opens_at != settings.depth:
+        st.caption(
+            text(
+                "The slider has no step at {asked} blocks, so it opens at {opens}. The tabs below "
+                "take {asked}.",
+                asked=settings.depth,
+                opens=drawn.opens_at,
+            )
+        )
+
+
 def attention(settings: Settings, drawn: Any) -> None:
     """Draw the logits of a head without and with a norm of q and k."""
+    _controls(settings, "attention", ("method", "groups", "eps", "seed"))
     picture = results.show("attention", settings)
     if picture is None:
         return
@@ -153,11 +220,11 @@ def attention(settings: Settings, drawn: Any) -> None:
             text(
                 "A norm over the d dimensions gives q and k the length $\\sqrt d$ at gains of 1, "
                 "so no logit exceeds $\\max|g_q g_k| \\sqrt d$, however long $W_q$ and $W_k$ "
-                "become: by Cauchy and Schwarz, with equality where a key points as its query."
+                "become: by Cauchy and Schwarz, with equality when key and query are parallel."
             ),
             text(
-                "Without a norm $W_q$ and $W_k$ may be mixed by any matrix Ω and its inverse, "
-                "apart from the gains; with one they may not, but each may be scaled by itself."
+                "Without a norm any matrix Ω may mix $W_q$ and its inverse $W_k$. With a norm that "
+                "changes the logits, but each of the two may be scaled by itself."
             ),
         )
     )
@@ -165,21 +232,21 @@ def attention(settings: Settings, drawn: Any) -> None:
 
 def images(settings: Settings, drawn: Any) -> None:
     """Draw where the units of a convolution are active, and the accuracies after training."""
+    _controls(settings, "images", ("seed", "epochs", "groups"))
     if results.show("images", settings) is None:
         return
     points(
         (
             text(
                 "The paper's reason (section 6.7): units near the border of an image are rarely "
-                "on, so that they differ from the rest of the layer, whose statistics they share "
-                "under layer norm."
+                "on. So they differ from the rest of the layer, whose statistics they share under "
+                "layer norm."
             ),
             text(
                 "The network: 8 kernels of 3 × 3, the norm, ReLU and a head of classes, by Adam "
                 "at η = 0.01 in batches of 64; five seeds for each norm, with the same starts. A "
-                "fifth of the digits is held out. Digits of 8 × 8 pixels are easy: that the "
-                "units differ is measured here, that it costs accuracy is only as far as the "
-                "points lie apart."
+                "fifth of the digits is held out. Digits of 8 × 8 pixels are easy: judge the cost "
+                "in accuracy by the gap between the points."
             ),
         ),
         text("Section 6.7 of the paper."),
@@ -187,7 +254,8 @@ def images(settings: Settings, drawn: Any) -> None:
 
 
 TABS: Tabs = {
-    "why": (text("Why"), why),
+    "train": (text("Train it here"), train),
+    "why": (text("Stream and gradients"), why),
     "ignores": (text("What the network ignores"), what_it_ignores),
     "attention": (text("Attention"), attention),
     "images": (text("Images"), images),

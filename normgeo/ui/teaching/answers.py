@@ -47,13 +47,13 @@ def _turn(result: AngularUpdate) -> str:
     words = {"symbol": result.symbol, "factor": number(turn.factor)}
     if turn.predicted is None:
         return text(
-            "where {symbol} doubles, the turn of a gradient step takes a factor of {factor}, and "
-            "there is no law.",
+            "when {symbol} doubles, the turn of a step is multiplied by {factor}, and there is no "
+            "law.",
             **words,
         )
     return text(
-        "where {symbol} doubles, the turn of a gradient step takes a factor of {factor}; at ε = 0 "
-        "it is {predicted}.",
+        "when {symbol} doubles, the turn of a step is multiplied by {factor}; at ε = 0 it would be "
+        "{predicted}.",
         **words,
         predicted=number(turn.predicted),
     )

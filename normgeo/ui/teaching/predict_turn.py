@@ -35,7 +35,8 @@ def ask(settings: Settings, result: AngularUpdate) -> None:
         PAGE,
         _question(settings),
         text(
-            "{method}, {symbol} × 2: the turn of one gradient step, tan θ, takes a factor of",
+            "{method}, {optimizer}: when {symbol} doubles, the turn of one step, tan θ, becomes ×",
+            optimizer=result.curve.optimizer.title,
             method=result.normalizer.title,
             symbol=result.symbol,
         ),
@@ -60,18 +61,21 @@ def _answer(result: AngularUpdate) -> str:
 
 
 def _reason(result: AngularUpdate) -> str:
-    _, gradient, turn, _ = result.changes(result.place(2.0))
-    found = text(
-        "**It takes a factor of {turn}**: the gradient takes a factor of {gradient}",
-        turn=fraction(turn.factor),
-        gradient=fraction(gradient.factor),
-    )
+    _, pushed, turn, _ = result.changes(result.place(2.0))
     if not result.has_law:
-        return text("{found}. {why}", found=found, why=result.no_law)
+        return text("**{turn}**. {why}", turn=fraction(turn.factor), why=result.no_law)
+    if not result.curve.optimizer.linear:
+        return text(
+            "**{turn}**: {optimizer} makes the step as long as before, and from twice as far it "
+            "looks half as wide. Measured: {found}.",
+            turn=fraction(turn.predicted or 0.0),
+            optimizer=result.curve.optimizer.title,
+            found=number(turn.factor),
+        )
     return text(
-        "{found}, and seen from the origin, at twice the distance, a step is half as wide: "
-        "{gradient} × ½ = {product}.",
-        found=found,
-        gradient=number(gradient.factor),
-        product=number(gradient.factor / 2),
+        "**{turn}**: the gradient is half as long, and from twice as far a step looks half as "
+        "wide: {gradient} × ½ = {product}.",
+        turn=fraction(turn.factor),
+        gradient=number(pushed.factor),
+        product=number(pushed.factor / 2),
     )

@@ -30,7 +30,7 @@ def question() -> str:
     """The question that the page answers, of a layer or of a network."""
     if network.is_asked():
         return text("Which changes of its weights does a network ignore?")
-    return text("Which neurons still turn, and where does ε count?")
+    return text("Which neurons still turn?")
 
 
 def main_picture() -> Judge:
