@@ -58,6 +58,7 @@ def show(
     start: str | None = None,
     again: str = AGAIN,
     seen: Callable[[Any], Part | None] | None = None,
+    pinned: bool = True,
 ) -> Any:
     """Draw a picture, or its progress until it is there; return its result.
 
@@ -65,6 +66,7 @@ def show(
         name: key of `PICTURES`. settings: of the picture.
         start, again: labels of buttons, as in `Server.found`; the picture's own `begins` for None.
         seen: result → the part to draw instead, without exports; None for all.
+        pinned: whether it can be pinned.
 
     Returns:
         The result, stopped or whole; None if there is none yet, or none at all.
@@ -81,7 +83,8 @@ def show(
             with st.container(key=f"view_{name}"):
                 draw(f"figure_{name}", part or drawn, there, settings.theme)
                 if part is None:
-                    pin.button(name, settings)
+                    if pinned:
+                        pin.button(name, settings)
                     files.of_picture(drawn.picture, settings, result)
     if above is not None:
         with above:

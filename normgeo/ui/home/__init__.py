@@ -49,7 +49,7 @@ def _draw(chapter: Chapter, settings: Settings) -> None:
         st.markdown(chapter.words)
         if chapter.picture == "averages":
             example.draw(settings)
-        results.show(chapter.picture, chapter.settings(settings))
+        results.show(chapter.picture, chapter.settings(settings), pinned=False)
         if chapter.after:
             st.markdown(chapter.after)
         st.page_link(
