@@ -66,8 +66,9 @@ def test_every_pin_has_a_hash(subtests: pytest.Subtests) -> None:
 # Modules with another name than their library, and modules that a required library brings.
 PROVIDERS = {
     "sklearn": "scikit-learn",
-    "markdown_it": "markdown-it-py",
     "pytorch_lightning": "pytorch-lightning",
+    "markdown_it": "markdown-it-py",
+    "PIL": "pillow",
 }
 
 

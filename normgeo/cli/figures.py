@@ -11,7 +11,7 @@ from normgeo.cli.drawing import draw, setting_help
 from normgeo.settings import Settings, parse_pairs
 from normgeo.tables.files import FOR_PROGRAMS
 
-FIGURES = ("html", "png", "svg", "pdf")
+FIGURES = ("html", "png", "svg", "pdf", "gif")
 
 
 def add(commands: Any) -> None:

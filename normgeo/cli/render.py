@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
         action="append",
         metavar="FILE",
         type=Path,
-        help=str(text(".html .png .svg .pdf, or its numbers: .csv .json; may be given again")),
+        help=str(text(".html .png .svg .pdf .gif, or its numbers: .csv .json; may be given again")),
     )
 
 

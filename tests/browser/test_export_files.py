@@ -88,6 +88,18 @@ def check(format: str, content: bytes) -> None:
         words = " ".join("".join(text.itertext()) for text in root.iter(f"{SVG}text"))
         assert "layer norm" in words, "text stays text"
         assert "not invariant" in words
+    elif format == "gif":
+        with Image.open(BytesIO(content)) as moving:
+            assert moving.size == (640, 400)
+            there, back = moving.n_frames // 2 + 1, moving.n_frames // 2 - 1
+            assert there - back == 2, "there and back, each end once"
+            assert moving.info["comment"].decode() == ALT
+            drawn = []
+            for place in range(moving.n_frames):
+                moving.seek(place)
+                drawn.append(moving.convert("RGB").tobytes())
+        assert len(set(drawn[:there])) == there, "each frame is another picture"
+        assert drawn[there:] == drawn[there - 2 : 0 : -1]
     else:
         assert content.startswith(b"%PDF-")
         assert content.rstrip().endswith(b"%%EOF")

@@ -196,8 +196,8 @@ SENTENCES = [
     (["first", "detla=3"], "There is no setting 'detla'."),
     (["first", "delta"], "A setting is written name=value; got 'delta'."),
     (
-        ["first", "-o", "a.gif"],
-        "A figure's file must end in one of .html, .png, .svg, .pdf; got 'a.gif'.",
+        ["first", "-o", "a.bmp"],
+        "A figure's file must end in one of .html, .png, .svg, .pdf, .gif; got 'a.bmp'.",
     ),
     (["first", "delta=1"], "A factor of 1 changes nothing. Use another δ."),
 ]
@@ -376,8 +376,8 @@ def test_without_a_browser_png_is_one_sentence(
     assert main(["render", "first", "-o", str(tmp_path / "a.png")]) == 1
     assert capsys.readouterr() == (
         "",
-        "PNG, SVG and PDF are drawn by a browser, and none was found: install Chromium or Google "
-        "Chrome, set BROWSER_PATH to the one you have, or choose HTML.\n",
+        "PNG, SVG, PDF and GIF are drawn by a browser, and none was found: install Chromium "
+        "or Google Chrome, set BROWSER_PATH to the one you have, or choose HTML.\n",
     )
 
 

@@ -167,18 +167,20 @@ def test_the_name_of_a_file_gives_its_format(subtests: pytest.Subtests) -> None:
 
 
 def test_other_names_are_refused(subtests: pytest.Subtests) -> None:
-    for name in ["a", "a.gif", "html", "a.html.zip", ""]:
+    for name in ["a", "a.bmp", "html", "a.html.zip", ""]:
         with subtests.test(name=name):
-            sentence = f"A figure's file must end in one of .html, .png, .svg, .pdf; got {name!r}."
+            sentence = (
+                f"A figure's file must end in one of .html, .png, .svg, .pdf, .gif; got {name!r}."
+            )
             with pytest.raises(ValueError, match="^" + re.escape(sentence) + "$"):
                 format_of(name)
 
 
 def test_other_formats_are_refused(figure: go.Figure) -> None:
     with pytest.raises(
-        ValueError, match=r"^`format` must be one of html, png, svg, pdf; got 'gif'\.$"
+        ValueError, match=r"^`format` must be one of html, png, svg, pdf, gif; got 'bmp'\.$"
     ):
-        to_bytes(figure, "gif")
+        to_bytes(figure, "bmp")
 
 
 @pytest.mark.parametrize("format", export.STATIC)
@@ -187,8 +189,8 @@ def test_without_a_browser_static_formats_are_one_sentence(
 ) -> None:
     monkeypatch.setattr(static, "find_browser", lambda: None)
     sentence = (
-        "PNG, SVG and PDF are drawn by a browser, and none was found: install Chromium or Google "
-        "Chrome, set BROWSER_PATH to the one you have, or choose HTML."
+        "PNG, SVG, PDF and GIF are drawn by a browser, and none was found: install Chromium "
+        "or Google Chrome, set BROWSER_PATH to the one you have, or choose HTML."
     )
     with pytest.raises(BrowserMissing, match="^" + re.escape(sentence) + "$"):
         write(figure, tmp_path / f"a.{format}")

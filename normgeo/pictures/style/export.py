@@ -1,4 +1,4 @@
-"""Figures as files: interactive HTML, PNG, SVG and PDF.
+"""Figures as files: interactive HTML, PNG, SVG, PDF, and GIF that moves.
 
 HTML holds plotly itself and works offline, slider included. The static formats are drawn by a
 Chromium browser; they leave out sliders and buttons, which do nothing on paper. Every format holds
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from html import escape, unescape
 from pathlib import Path
@@ -22,6 +23,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.base.writing import write_bytes
 from normgeo.pictures.style.described import described
+from normgeo.pictures.style.moving import gif
 from normgeo.pictures.style.player import SCRIPT, written
 from normgeo.pictures.style.static import STATIC, BrowserMissing, Draw, browser
 from normgeo.pictures.style.template import font_rule
@@ -133,10 +135,10 @@ def to_bytes(
     alt = str(alt) or title
     if format == "html":
         return _page(figure, title, alt, about, link).encode()
-    if draw is not None:
-        return described(draw(figure, format), format, title, alt)
-    with browser() as draw_once:
-        return described(draw_once(figure, format), format, title, alt)
+    with browser() if draw is None else nullcontext(draw) as drawn:
+        if format == "gif":
+            return gif(figure, drawn, alt)
+        return described(drawn(figure, format), format, title, alt)
 
 
 def document(title: str, sections: Sequence[Section], *, language: str = "en") -> str:

@@ -22,7 +22,7 @@ from normgeo.pictures.style.player import IMAGE, PLOTLY, STRIP
 from normgeo.pictures.style.sandbox import in_sandbox
 from normgeo.pictures.style.template import font_rule
 
-STATIC = ("png", "svg", "pdf")
+STATIC = ("png", "svg", "pdf", "gif")
 WIDTH, HEIGHT, SCALE = 960, 540, 2
 
 Draw = Callable[[go.Figure, str], bytes]
@@ -80,8 +80,8 @@ def browser() -> Iterator[Draw]:
     if path is None:
         raise BrowserMissing(
             text(
-                "PNG, SVG and PDF are drawn by a browser, and none was found: install Chromium or "
-                "Google Chrome, set BROWSER_PATH to the one you have, or choose HTML."
+                "PNG, SVG, PDF and GIF are drawn by a browser, and none was found: install "
+                "Chromium or Google Chrome, set BROWSER_PATH to the one you have, or choose HTML."
             )
         )
     # A second of imports, which HTML does without.
