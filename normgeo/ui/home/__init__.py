@@ -29,6 +29,8 @@ def draw(told: Story, settings: Settings) -> None:
     Presented, a chapter is a slide: its figure alone.
     """
     opening, *chapters, terms = told.chapters
+    if told.language == "ko":  # whose lines end between words
+        st.html("<style>h1, h2, p { word-break: keep-all; }</style>")
     if url.bare():
         slide = present.slides(settings, {one.picture: one.title for one in chapters})
         chapter = next((one for one in chapters if one.picture == slide), opening)
