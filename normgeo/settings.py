@@ -363,8 +363,12 @@ class Settings:
         return cls(**values)
 
     def to_query(self, named: Iterable[str] = ()) -> dict[str, str]:
-        """Return the values that differ from the defaults, and those `named`, as text for a URL."""
+        """Return the values that differ from the defaults, and those `named`, as text for a URL.
+
+        Without the theme: a page takes that of its visitor.
+        """
         values = self.to_recipe() | {name: getattr(self, name) for name in named}
+        values.pop("theme", None)
         return {name: as_text(value) for name, value in values.items()}
 
     def to_recipe(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from normgeo.base.characters import code
 from normgeo.base.text import marking, text
 from normgeo.datasets.datasets import DATASETS
 from normgeo.datasets.opened import opened
+from normgeo.pictures import PAGE_OF, PICTURES
 from normgeo.pictures.style.player import PANEL
 from normgeo.settings import SETTINGS, Settings
 from normgeo.ui import presence, source, url
@@ -96,7 +97,9 @@ def begin(
     server = here(_server)
     _prepare_process()
     place, lost = tours.here(page, PAGES)
-    settings, problems = url.read(page, tabs, {**defaults, **tours.defaults(place)})
+    used = (PICTURES[name].uses for name, where in PAGE_OF.items() if where == page)
+    own = {*controls, *more}.union(*used)
+    settings, problems = url.read(page, tabs, {**defaults, **tours.defaults(place)}, own)
     st.html(_HERE / "style.css")
     present.begin(settings)
     if place:
@@ -115,10 +118,11 @@ def begin(
                     _settings(settings, controls, more, picture)
                 menu.draw(page, settings)
                 files.button(shown=True)
-                glossary.draw(symbols, button=True)
                 st.button(str(text("Reset")), key="reset", on_click=url.reset)
+            glossary.draw(symbols, button=True)
         _player(
             key="player",
+            data={"skip": str(text("To the picture"))},
             width="content",
             on_theme_change=lambda: None,
             on_picked_change=_picked,
@@ -245,7 +249,14 @@ def _server() -> Server:
     return server
 
 
-_SCRIPTS = ("embed.js", "figures/picking.js", "popover.js", "teaching/pin.js", "theme.js")
+_SCRIPTS = (
+    "embed.js",
+    "figures/picking.js",
+    "moving.js",
+    "popover.js",
+    "teaching/pin.js",
+    "theme.js",
+)
 _player = st.components.v2.component(
     "normgeo_player",
     html="<span></span>",

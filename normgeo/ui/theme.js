@@ -12,12 +12,14 @@ let dark = null;
 // call: remove that one's listeners here.
 let end = () => {};
 
-export default function ({ setTriggerValue }) {
+export default function ({ data, setTriggerValue }) {
   end();
   embedding();
   const ends = [
     popovers(),
     keepFocus(),
+    tabs(),
+    skip(data.skip),
     picking((found) => setTriggerValue("picked", found)),
   ];
   dark ??= isDark();

@@ -17,7 +17,7 @@ from normgeo.settings import SETTINGS, Settings, replaced
 
 _LAST, _PAGE, _REFUSED, _DEFAULTS = "_last_query", "_last_page", "_refused", "_page_defaults"
 _VIEW, _RESETS, _MOVED = "_last_view", "_resets", "_moved"
-OF_ONE_PAGE = "tab", "predict", "subject"  # settings that stay where they are
+_OWN, _ELSEWHERE = "_own_settings", "_settings_elsewhere"
 NONE: Mapping[str, Any] = MappingProxyType({})
 VIEW: Mapping[str, bool] = {
     "tour": False,
@@ -63,7 +63,8 @@ def bare() -> bool:
 
 def _settings() -> dict[str, str]:
     """The settings in the address, with the reports of sliders since then."""
-    said = {name: word for name, word in st.query_params.items() if name not in VIEW}
+    kept_out = (*VIEW, "theme")
+    said = {name: word for name, word in st.query_params.items() if name not in kept_out}
     return {**said, **_moved()}
 
 
@@ -79,16 +80,19 @@ def _write(query: Mapping[str, str]) -> None:
 
 
 def read(
-    page: str, tabs: Iterable[str] = (), defaults: Mapping[str, Any] = NONE
+    page: str,
+    tabs: Iterable[str] = (),
+    defaults: Mapping[str, Any] = NONE,
+    own: Iterable[str] = (),
 ) -> tuple[Settings, tuple[str, ...]]:
     """Return the settings of the URL, and a sentence for each value that could not be used.
 
-    The navigation opens pages without a query: they then keep the settings of the previous page,
-    except its tab and its prediction. Figures follow the theme of the page, unless the URL
-    names one.
+    The navigation opens pages without a query: they then take over those of their own settings
+    that other pages have; the rest waits for a page that has it. Figures follow the theme of the
+    page.
 
     Args:
-        page: its name. tabs: the words that `tab` may be there.
+        page: its name. tabs: the words that `tab` may be there. own: settings of the page.
         defaults: the page's own defaults, for settings that are not in the URL.
 
     """
@@ -101,14 +105,14 @@ def read(
         state[_MOVED] = moved
     else:
         state.pop(_MOVED, None)
-    if not st.query_params and state.get(_PAGE, page) != page:
-        before = {**state.get(_LAST, {}), **(moved[1] if moved else {})}
-        st.query_params.from_dict(
-            {
-                **state.get(_VIEW, {}),
-                **{name: word for name, word in before.items() if name not in OF_ONE_PAGE},
-            }
-        )
+    own = frozenset(own)
+    if state.get(_PAGE, page) != page:
+        # A link with settings is taken as it is.
+        state[_ELSEWHERE] = {} if st.query_params else _carried(moved[1] if moved else {})
+        if not st.query_params:
+            taken = {name: word for name, word in state[_ELSEWHERE].items() if name in own}
+            st.query_params.from_dict({**state.get(_VIEW, {}), **taken})
+    state[_OWN] = own
     settings, problems = Settings.from_query(_settings(), defaults)
     rule = Choice(dict.fromkeys((Settings.tab, *tabs), ""))
     if settings.tab not in rule.titles:
@@ -117,11 +121,23 @@ def read(
         settings = replace(settings, tab=Settings.tab)
     state[_PAGE], state[_LAST] = page, _query(settings)
     state[_VIEW] = view_elsewhere()
-    if "theme" not in st.query_params:
-        settings = replace(settings, theme=st.context.theme.type or "light")
+    if "theme" in st.query_params:
+        problems = *problems, text("A page has the theme of its browser; `theme` was left out.")
+    settings = replace(settings, theme=st.context.theme.type or "light")
     if _REFUSED in state:
         problems = *problems, str(state.pop(_REFUSED))
     return settings, problems
+
+
+def _carried(moved: Mapping[str, str]) -> dict[str, str]:
+    """The settings of the page before, and those of pages before it that it does not have."""
+    state = st.session_state
+    kept = state.get(_ELSEWHERE, {}).items()
+    return {
+        **{name: word for name, word in kept if name not in state.get(_OWN, ())},
+        **state.get(_LAST, {}),
+        **moved,
+    }
 
 
 def move(name: str, word: str) -> bool:
@@ -175,6 +191,7 @@ def _query(settings: Settings, changed: Iterable[str] = ()) -> dict[str, str]:
 def reset() -> None:
     """Return to the defaults; in a tour, to those of its stop."""
     _write(view())
+    st.session_state[_ELSEWHERE] = {}
     st.session_state[_RESETS] = resets() + 1
 
 
@@ -192,10 +209,8 @@ def state() -> dict[str, str]:
 
 
 def set_state(settings: Settings) -> None:
-    """Show the page in another state, in the same theme."""
-    defaults = st.session_state.get(_DEFAULTS, NONE)
-    theme = {name: word for name, word in st.query_params.items() if name == "theme"}
-    _write({**view(), **settings.to_query(defaults), **theme})
+    """Show the page in another state."""
+    _write({**view(), **settings.to_query(st.session_state.get(_DEFAULTS, NONE))})
 
 
 def leave_tour() -> None:

@@ -41,7 +41,8 @@ def test_buttons_choose_the_entries_without_the_server(server, page, wait_settle
 
 @pytest.mark.exhaustive
 def test_chosen_button_of_a_dark_figure_is_dark(server, page, wait_settled):
-    page.goto(f"{server}/fisher?dataset=wine&theme=dark&entries=log")
+    page.emulate_media(color_scheme="dark")
+    page.goto(f"{server}/fisher?dataset=wine&entries=log")
     wait_settled(page)
     fills = page.locator(".st-key-figure_fisher .updatemenu-item-rect").evaluate_all(
         "all => all.map((one) => getComputedStyle(one).fill.match(/0?[.]\\d+/g).map(Number))"

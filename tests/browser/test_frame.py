@@ -109,6 +109,7 @@ def opened_tabs(page: Page, wait_settled: Callable[[Page], None], path: str) -> 
         tab.click()
         wait_settled(page)
         expect(tab).to_have_attribute("aria-selected", "true")
+        assert tab.bounding_box()["y"] < 120, "the page has moved to what the tab holds"
         yield str(tab.text_content())
 
 
@@ -120,6 +121,12 @@ def test_no_accessibility_violation_in_any_tab_and_theme(
     """With a setting that no picture uses, so that the server computes each only once."""
     page.goto(f"{server}{path}?rows=named")
     wait_settled(page)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="To the picture")).to_be_focused()
+    page.keyboard.press("Enter")
+    slider = page.locator(".frames input")
+    if slider.count():
+        expect(slider.first).to_be_focused()  # after one press of Tab
     switch(page, scheme)
     assert axe(page, only=RULES[scheme]) == []
     assert papers(page) <= PAPERS[scheme]

@@ -166,10 +166,10 @@ def test_every_method_has_a_picture(shown, subtests):
             assert page.figures == ["equal_kl", "fisher"]
 
 
-def test_every_data_set_has_a_picture_in_both_themes(shown, subtests):
+def test_every_data_set_has_a_picture(shown, subtests):
     for dataset in [key for key in DATASETS if key != "digits"]:
         with subtests.test(dataset=dataset):
-            page = shown("fisher", dataset=dataset, theme="dark")
+            page = shown("fisher", dataset=dataset)
             assert page.figures == ["equal_kl", "fisher"]
 
 

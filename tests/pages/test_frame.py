@@ -42,10 +42,17 @@ def test_where_a_slider_rests_is_in_the_address_and_goes_along(shown):
     assert session.query == {**before, "growth": "16"}, "the browser had not heard of it"
     moved(session, growth="8")
     session.open("symmetry")
+    assert session.query == {"method": "layer"}, "this page has no norm to choose"
+    session.open("learning_rate")
     assert session.query == {"method": "layer", "growth": "8"}
     moved(session, growth="4")
     session.open("learning_rate", method="batch")
     assert session.query == {"method": "batch"}, "a link is taken as it is"
+
+
+def test_address_names_no_theme(shown):
+    page = shown("learning_rate", theme="dark")
+    assert page.warnings == ["A page has the theme of its browser; `theme` was left out."]
 
 
 def test_reset_forgets_where_a_slider_rests(shown):

@@ -184,10 +184,10 @@ def test_no_picture_is_a_sentence(shown, subtests):
             assert words in page.app.info[0].value
 
 
-def test_every_data_set_has_a_picture_in_both_themes(shown, subtests):
+def test_every_data_set_has_a_picture(shown, subtests):
     for dataset in [key for key in DATASETS if key != "digits"]:
         with subtests.test(dataset=dataset):
-            page = shown("symmetry", dataset=dataset, theme="dark", tab="spectrum")
+            page = shown("symmetry", dataset=dataset, tab="spectrum")
             assert page.figures == ["walk", "symmetry"]
             assert sum(bars(page)) == int(
                 page.captions("symmetry").split(" directions")[0].split()[-3][3:]

@@ -11,7 +11,7 @@ const HALF = 520; // from here on, figures that have a form for half a screen do
 const DESIGNED = [1280, 720]; // the screen that figures are made for
 const LEAST_WIDE = 0.66, LEAST_HIGH = 0.8, MOST = 2; // how far a figure follows another screen
 const QUIET = 200; // milliseconds without a move before the page is told where the slider rests
-// The toolbar would stand on numbers; the export row has all of it.
+// The toolbar would stand on numbers; Share has all of it.
 const CONFIG = { displayModeBar: false, doubleClick: "reset" };
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);

@@ -1,1 +1,1 @@
-"""Figures on a page, and their export row."""
+"""Figures on a page."""
