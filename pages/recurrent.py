@@ -8,12 +8,13 @@ settings = frame.begin(
     "recurrent",
     text("What keeps a recurrent state from exploding or dying?"),
     symbols="a|h|W, w|X, x|f|g, b|μ|σ|z|ρ|T|t, i, j|J|s|c|LN|o, r, u, U|neuron",
+    controls=("activation",),
     more=("method", "length", "neurons", "seed"),
     tabs=(*recurrent.TABS, *recurrent.OLD_TABS),
-    picture="radii",
+    picture="recurrence",
 )
 
-picture = results.show("radii", settings)
+picture = results.show("recurrence", settings, again=text("Compute all radii"))
 
 if picture is not None:
     for note in picture.notes:

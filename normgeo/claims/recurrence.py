@@ -245,7 +245,7 @@ CLAIMS = (
         text("section 3.1, as a tendency"),
         _grow_or_shrink,
         HOLDS_IF,
-        "recurrent?tab=time",
+        "recurrent",
         condition=text(
             "it means the average over many steps of a linear recurrence without inputs, whose "
             "spectral radius is not 1"
@@ -261,7 +261,7 @@ CLAIMS = (
         text("section 3.1"),
         _stable_recurrence,
         HOLDS_IF,
-        "recurrent?tab=time&activation=tanh",
+        "recurrent?activation=tanh",
         condition=text(
             "there are no inputs, and without it gradients over time grow or fade by a tenth of a "
             "decade a step or more"
@@ -278,7 +278,7 @@ CLAIMS = (
         text("section 3.1, implied"),
         _gradients_over_time,
         FAILS,
-        "recurrent?tab=time&activation=tanh",
+        "recurrent?activation=tanh",
         remark=text(
             "In a wide tanh layer with gains of 4 it explodes; where the inputs are much "
             "larger than the state it vanishes. With gains of 1 it does one or the other, "

@@ -102,6 +102,7 @@ def kl_contours(
     levels: Array,
     *,
     within: float | None,
+    beyond: float | None = None,
     progress: Report | Progress | None = None,
 ) -> Contours:
     """Find the contours KL = c around a model in a plane, for several levels c.
@@ -111,6 +112,7 @@ def kl_contours(
         levels: c, ascending, nats per case.
         within: the search distance along a nearly flat first direction; None draws whole ellipses,
             which requires curvature in both directions.
+        beyond: the same ahead along it, where it is another one than behind.
         progress: called with (rays done, rays); a stop leaves the other rays as NaN.
 
     """
@@ -120,7 +122,7 @@ def kl_contours(
         units = _ellipse(metric)
         starts, quadratic = np.zeros_like(units), np.sqrt(2 * levels)[:, None, None] * units
     else:
-        starts, units = _strip(within)
+        starts, units = _strip(-within, within if beyond is None else beyond)
         quadratic = np.stack([_edges(metric, level, starts, units) for level in levels])
     true = np.full(quadratic.shape, np.nan)
     rays = np.flatnonzero(np.isfinite(starts).all(axis=1))
@@ -164,9 +166,9 @@ def _ellipse(metric: Array) -> Array:
     return units
 
 
-def _strip(within: float) -> tuple[Array, Array]:
+def _strip(first: float, last: float) -> tuple[Array, Array]:
     """Return rays across the first direction, up and then, after a gap, down, (R, 2) twice."""
-    at = np.linspace(-within, within, LENGTHS)
+    at = np.linspace(first, last, LENGTHS)
     side = np.column_stack([at, np.zeros_like(at)])
     up = np.broadcast_to([0.0, 1.0], side.shape)
     gap = np.full((1, 2), np.nan)

@@ -43,7 +43,7 @@ OPENED: Mapping[str, Mapping[str, Any]] = {
     "fisher": LAYER,
     "axes": {},
     "noise": {},
-    "radii": {},
+    "recurrence": {},
     "placement": {},
     "trained_layer": {},
 }

@@ -1,4 +1,4 @@
-"""The tabs of the page Recurrent: why, one radius over time, cells and what they learn."""
+"""The tabs of the page Recurrent: why, all radii, cells and what they learn."""
 
 from __future__ import annotations
 
@@ -8,20 +8,18 @@ import streamlit as st
 
 from normgeo.base.text import text
 from normgeo.models.activations import ACTIVATIONS
-from normgeo.pictures.recurrent.radii import PANELS
 from normgeo.pictures.recurrent.recurrences import NEURONS, FirstStep, first_step
 from normgeo.sequences.cells import CELLS
-from normgeo.settings import SETTINGS, Settings
-from normgeo.ui import results, tex, url
+from normgeo.settings import Settings
+from normgeo.ui import results, tex
 from normgeo.ui.controls import controls
 from normgeo.ui.defects import Explained
 from normgeo.ui.tabs import Tabs, points
 
 
-def over_time(settings: Settings, drawn: Any) -> None:
-    """Draw the state and its memory step by step, for each radius."""
-    _chosen_activation(settings)
-    picture = results.show("recurrence", settings, again=text("Compute all radii"))
+def every_activation(settings: Settings, drawn: Any) -> None:
+    """Draw the growth of a small change against the radius, for each activation."""
+    picture = results.show("radii", settings)
     if picture is None:
         return
     for note in picture.notes:
@@ -39,7 +37,6 @@ def over_time(settings: Settings, drawn: Any) -> None:
 
 def why(settings: Settings, drawn: Any) -> None:
     """Write the first step with today's numbers, and what it implies for a change."""
-    _chosen_activation(settings)
     step = _first(settings)
     if step is None:
         return
@@ -205,23 +202,6 @@ def _choices(settings: Settings, names: tuple[str, ...]) -> None:
         controls(settings, names, prefix="learned_", shown_to_a_room=True)
 
 
-def _chosen_activation(settings: Settings) -> None:
-    """Draw the choice of f, for a picture of one f; the main picture shows all three."""
-
-    def changed() -> None:
-        url.change(activation=st.session_state["activation"] or settings.activation)
-
-    st.session_state["activation"] = settings.activation
-    st.segmented_control(
-        str(SETTINGS["activation"].label),
-        PANELS,
-        key="activation",
-        on_change=changed,
-        format_func=lambda name: str(ACTIVATIONS[name].title),
-        label_visibility="collapsed",
-    )
-
-
 def _first(settings: Settings) -> FirstStep | None:
     with Explained():
         return first_step(settings)
@@ -234,11 +214,11 @@ def _signed(value: float) -> str:
 
 TABS: Tabs = {
     "why": (text("Why"), why),
-    "time": (text("Over time"), over_time),
+    "radii": (text("Every activation"), every_activation),
     "cells": (text("Cells"), cells),
     "train": (text("Train"), train),
     "longer": (text("Longer than trained"), longer),
     "zero": (text("A state of zero"), zero),
 }
-OLD_TABS = ("radii", "equation")
-"""Names in old links, from before all radii became the main picture; they open the first tab."""
+OLD_TABS = ("time", "equation")
+"""Names in old links, of what is now the main picture; they open the first tab."""

@@ -149,7 +149,7 @@ def test_other_page_while_it_trains_leaves_nothing_behind(server, page, wait_set
     page.get_by_role("button", name="Train the network").click()
     page.get_by_role("button", name="Stop").wait_for()
     page.get_by_role("link", name="Recurrent").click()
-    page.locator(".st-key-figure_radii .main-svg").first.wait_for()
+    page.locator(".st-key-figure_recurrence .main-svg").first.wait_for()
     wait_settled(page)
 
 

@@ -1,24 +1,24 @@
-"""The Recurrent page in Chromium: the answer above, one slider in a tab, stopping, links, fit."""
+"""The Recurrent page in Chromium: the answer above, one slider, stopping, links, fit."""
 
 import re
 
 import pytest
 from playwright.sync_api import expect
 
-# The last value of a line: of the state at the left (1), of its memory at the right (2).
+# The last value of a line: of the state at the left, of its memory beside it.
 ENDS = """() => {
     const data = document.querySelector('.st-key-figure_recurrence .js-plotly-plot').calcdata;
     const of = (axis, place) => data.filter(line => line[0].trace.yaxis === axis)[place];
     return {
-        state: of('y2', 0).at(-1).y, normed: of('y2', 1).at(-1).y,
-        memory: of('y3', 0)[0].y, kept: of('y3', 1)[0].y,
+        state: of('y', 0).at(-1).y, normed: of('y', 1).at(-1).y,
+        memory: of('y2', 0)[0].y, kept: of('y2', 1)[0].y,
     };
 }"""
 
 
 @pytest.fixture
 def recurrent(server, page, wait_settled):
-    page.goto(f"{server}/recurrent?tab=time&length=32&neurons=16")
+    page.goto(f"{server}/recurrent?length=32&neurons=16")
     page.locator(".st-key-figure_recurrence .frames input").wait_for()
     wait_settled(page)
     return page
@@ -35,10 +35,9 @@ def legend(page):
 
 def test_answer_stands_large_above_three_panels(look_at, wait_settled):
     page = look_at("/recurrent")
-    assert "from exploding? Yes. From dying? Partly." in captions(page, "radii")
-    expect(page.locator(".st-key-figure_radii .cartesianlayer .subplot")).to_have_count(3)
-    box = page.locator(".st-key-figure_radii").bounding_box()
-    assert box["y"] + box["height"] <= 620, "on a projector with the bars of a browser"
+    assert "A small change of the state explodes; with layer norm it stays" in captions(page)
+    figure = page.locator(".st-key-figure_recurrence")
+    expect(figure.locator(".cartesianlayer .subplot")).to_have_count(3)
 
 
 def test_one_slider_drives_all_panels_and_the_words_and_keeps_the_legend(recurrent):
@@ -62,16 +61,16 @@ def test_one_slider_drives_all_panels_and_the_words_and_keeps_the_legend(recurre
     recurrent.wait_for_url("**radius=0.5*")
 
 
-def test_activation_is_picked_in_the_tab(recurrent, wait_settled):
-    recurrent.get_by_role("radio", name="f = tanh").click()
+def test_activation_is_picked_in_the_heading(recurrent, wait_settled):
+    recurrent.get_by_role("combobox", name="activation f").click()
+    recurrent.get_by_role("option", name="f = tanh").click()
     words = recurrent.locator(".st-key-figure_recurrence").get_by_text("tanh; digits")
     expect(words).to_be_visible()
     assert "activation=tanh" in recurrent.url
 
 
 def test_long_computation_shows_a_bar_and_stops_with_what_it_has(server, page, wait_settled):
-    page.goto(f"{server}/recurrent?tab=time&length=256&neurons=40&seed=9")
-    page.locator(".st-key-figure_radii .main-svg").first.wait_for()
+    page.goto(f"{server}/recurrent?length=256&neurons=40&seed=9")
     page.get_by_text(re.compile(r"Step [\d,]+ of 12")).wait_for()
     page.get_by_role("button", name="Stop").click()
     page.locator(".st-key-figure_recurrence .main-svg").first.wait_for()
@@ -87,7 +86,7 @@ def test_long_computation_shows_a_bar_and_stops_with_what_it_has(server, page, w
 
 
 def test_deep_link_shows_its_picture(server, page, wait_settled):
-    page.goto(f"{server}/recurrent?radius=0.8&activation=relu&length=32&tab=time")
+    page.goto(f"{server}/recurrent?radius=0.8&activation=relu&length=32")
     page.locator(".st-key-figure_recurrence .frames input").wait_for()
     wait_settled(page)
     expect(page.get_by_role("heading", level=1)).to_have_text(
@@ -100,17 +99,16 @@ def test_deep_link_shows_its_picture(server, page, wait_settled):
 
 def test_picture_and_tabs_fit_a_projector(look_at):
     page = look_at("/recurrent")
-    for key in ("figure_radii", "radii_pin"):
+    for key in ("figure_recurrence", "recurrence_pin"):
         box = page.locator(f".st-key-{key}").bounding_box()
         assert box["y"] + box["height"] <= 720
         assert box["x"] + box["width"] <= 1280
-    expect(page.get_by_role("tab", name="Over time")).to_be_in_viewport()
 
 
 @pytest.mark.exhaustive
 def test_panels_stack_on_a_phone_and_nothing_scrolls_sideways(server, phone, wait_settled):
-    phone.goto(f"{server}/recurrent?tab=time&length=16&neurons=8")
-    phone.locator(".st-key-figure_recurrence .main-svg").first.wait_for()
+    phone.goto(f"{server}/recurrent?tab=radii&length=16&neurons=8")
+    phone.locator(".st-key-figure_radii .main-svg").first.wait_for()
     wait_settled(phone)
     assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
     for name in ("radii", "recurrence"):
@@ -129,4 +127,4 @@ def test_bad_value_is_named(server, page, wait_settled):
     expect(page.get_by_role("alert")).to_contain_text(
         "radius must be a number from 0.5 to 2; got '9'."
     )
-    page.locator(".st-key-figure_radii .main-svg").first.wait_for()
+    page.locator(".st-key-figure_recurrence .main-svg").first.wait_for()

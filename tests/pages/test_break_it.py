@@ -20,12 +20,12 @@ SAID = {
     ("learning_rate", "eps"): "at ε = 0 it is 0.25",
     ("learning_rate", "frozen"): "there is no law",
     ("symmetry", "two"): "122 of 122 directions change nothing",
-    ("symmetry", "eps"): "0 of 610 directions change nothing",
-    ("symmetry", "frozen"): "0 of 610 directions change nothing",
+    ("symmetry", "eps"): "F is regular: every direction changes something",
+    ("symmetry", "frozen"): "F is regular: every direction changes something",
     ("fisher", "eps"): "layer norm: an ellipse",
     ("fisher", "frozen"): "batch norm: an ellipse",
     ("batch", "one"): "trained in batches of 1, batch norm has no z to learn with",
-    ("recurrent", "two"): "From dying? No.",
+    ("recurrent", "two"): "with layer norm it is lost",
 }
 
 

@@ -73,7 +73,7 @@ def test_pin_survives_another_page_and_the_way_back_is_exact(shown):
     assert "**Pinned:** Learning rate · " in said(page)
     assert "pinned" not in page.figures
     click(page, "pin_show")
-    assert page.figures[:2] == ["radii", "pinned"]
+    assert page.figures[:2] == ["recurrence", "pinned"]
     assert "Pinned → now" not in page.words
     click(page, "pin_show")
     assert "pinned" not in page.figures
@@ -176,7 +176,7 @@ def test_pictures_of_other_scales_say_so(shown, subtests):
         ("learning_rate", "spiral?seed=1", True),
     ]:
         with subtests.test(page=page, pin=pin, own=own):
-            found = shown(page, pin=pin, tab="spiral")
+            found = shown(page, pin=pin, tab="radii" if page == "recurrent" else "spiral")
             name = pin.partition("?")[0]
             one, two = (axes(found.figure(which)["layout"]) for which in (name, "pinned"))
             assert own == (one != two or any(range is None for _, range in one.values()))

@@ -78,7 +78,17 @@ def test_frames_are_the_radii_and_drive_all_panels(identity):
         moving = {figure.data[i].xaxis for i in frame.traces}
         assert moving == {"x", "x2", "x3"}
         assert len(frame.layout.annotations) == 5
-    assert {trace.line.dash for trace in figure.data} == {"solid", "dash"}
+        factors = dots(frame)
+        assert factors == [curves.factor for curves in identity.curves[float(frame.name)].values()]
+    dashes = {trace.line.dash for trace in figure.data if trace.mode == "lines"}
+    assert dashes == {"solid", "dash"}
+
+
+def dots(frame):
+    """The factors per step at the radius of a frame, as dots beside the curves."""
+    found = [data for data in frame.data if len(data.x) == 1]
+    assert {data.x[0] for data in found} == {float(frame.name)}
+    return [pytest.approx(data.y[0], rel=1e-3) for data in found]
 
 
 def laid_over(figure, name):
@@ -277,7 +287,7 @@ def test_stopped_picture_has_its_starting_frame_and_says_how_much_it_is():
     assert list(picture.curves) == [1.2, 1.4, 1.6]
     figure = RECURRENCE.figure(picture, "light")
     assert [frame.name for frame in figure.frames] == ["1.2", "1.4", "1.6"]
-    assert "stopped with 3 of 12 radii" in figure.layout.annotations[1].text
+    assert "stopped with 3 of 12 radii" in figure.layout.annotations[-1].text
 
 
 def test_stopped_radii_have_whole_panels_only():

@@ -82,11 +82,11 @@ def _sheet(result: Axes, m: int, places: list[Place], theme: str) -> Sheet:
     pairs = [range(first, min(first + 2, len(columns))) for first in range(0, len(columns), 2)]
     phone = [[count * one + n for one in pair] for pair in pairs for n in range(count)]
     if result.accuracy is not None:
-        phone.append([count * len(columns)])
+        phone.insert(0, [count * len(columns)])  # the answer
         columns.append(accuracy_figure.panel(result.accuracy, m, SHARE, theme))
     about = accuracy_figure.about(result.accuracy) if result.accuracy is not None else ""
     said = told(theme, f"{about} {cases_drawn(m, places[-1])}".strip())
-    return Sheet([said], rows=[columns], phone=phone, right=10, legend=False)
+    return Sheet([], rows=[columns], phone=phone, right=10, foot=[said], legend=False)
 
 
 def _panel(panel: Panel, place: Place, m: int, theme: str, *, named: bool) -> Cell:

@@ -50,13 +50,14 @@ def figure(result: Noise, theme: str) -> go.Figure:
     axes = _axes(shown[np.isfinite(_positive(shown))], result.cases)
     heads, notes = _heads(result, look.muted), _notes(result, theme)
     return Sheet(
-        [told(theme, about)],
+        [],
         rows=[
             [
                 Panel(x, y, head, note, high=(290, 230))
                 for (x, y), head, note in zip(axes, heads, notes, strict=True)
             ]
         ],
+        foot=[told(theme, about)],
     ).on(traces, theme)
 
 

@@ -34,9 +34,9 @@ def figure(result: Training, theme: str) -> go.Figure:
     )
     losses, accuracies = zip(*_panels(result, sizes), strict=True)
     return Sheet(
-        [told(theme, about)],
+        [],
         rows=[losses, accuracies],
-        foot=[told(theme, *_remarks(result.runs))],
+        foot=[told(theme, about), told(theme, *_remarks(result.runs))],
         phone=[[row * len(sizes) + column] for column in range(len(sizes)) for row in (0, 1)],
     ).on(traces, theme)
 

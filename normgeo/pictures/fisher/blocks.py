@@ -230,7 +230,7 @@ def table(result: FisherBlocks) -> Table:
     )
 
 
-def _observed(result: FisherBlocks) -> str:
+def observed(result: FisherBlocks) -> str:
     """Say what normalization did to the blocks."""
     if result.ratio is None:
         return text("Only the standard model is shown.")
@@ -256,6 +256,6 @@ STUDY = Study(
     uses=(*USES, "neuron", "other", "entries"),
     compute=compute,
     table=table,
-    observed=_observed,
+    observed=observed,
     cost=_estimate,
 )

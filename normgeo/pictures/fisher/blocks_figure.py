@@ -14,9 +14,9 @@ from normgeo.base.numbers import power
 from normgeo.base.text import text
 from normgeo.fisher.neuron_blocks import ENTRIES, pooled
 from normgeo.pictures.captions import variant
-from normgeo.pictures.fisher.blocks import FisherBlocks, ModelBlocks
+from normgeo.pictures.fisher.blocks import FisherBlocks, ModelBlocks, observed
 from normgeo.pictures.style.annotations import colored, method_title, note, width
-from normgeo.pictures.style.sheet import Panel, Sheet, across, told, upright
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, across, told, upright
 from normgeo.pictures.style.template import SMALL, THEMES, ink_scale, powers
 
 HIGH = 236, 190  # pixels of a panel
@@ -61,8 +61,9 @@ def figure(result: FisherBlocks, theme: str) -> go.Figure:
     first, last = range(len(models)), [len(models)] if result.ratio else []
     again = [[place + len(rows[0]) for place in each] for each in (first, last)]
     drawn = Sheet(
-        [told(theme, result.caption, str(result.which))],
+        [Band([f"<b>{observed(result)}</b>"])],
         rows=rows,
+        foot=[told(theme, result.caption, str(result.which))],
         phone=[each for each in (first, last, *again) if each],
         legend=False,
         menu=_buttons(result),

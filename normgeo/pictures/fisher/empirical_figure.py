@@ -7,14 +7,15 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.base_point import DIRECTIONS
 from normgeo.pictures.fisher.empirical import EmpiricalFisher, Ratio
 from normgeo.pictures.style.annotations import colored, method_title, note
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Panel, Sheet, across, told
-from normgeo.pictures.style.template import PREDICTED, THEMES, Theme
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, across, told
+from normgeo.pictures.style.template import PREDICTED, SIZE, THEMES, Theme
 
 BETWEEN = 1.7  # places from the last direction of a model to the first of the next
 
@@ -53,7 +54,18 @@ def figure(result: EmpiricalFisher, theme: str) -> go.Figure:
     expected = across(1, {"color": look.ink, "width": 1.5, "dash": PREDICTED})
     panel = Panel(directions, curvatures, notes=notes, shapes=[expected], high=(254, 300))
     about = base.name, f"{base.caption}; {base.which}"
-    return Sheet([told(theme, *about)], rows=[[panel]]).on([*traces, *_legend(look)], theme)
+    said = []
+    if ratios:
+        low, high = min(r.observed for r in ratios), max(r.observed for r in ratios)
+        said = [
+            text(
+                "<b>With the labels of the data: × {low} to × {high} of the curvature</b>",
+                low=number(low, 2),
+                high=number(high, 2),
+            )
+        ]
+    sheet = Sheet([Band(said, SIZE + 4)], rows=[[panel]], foot=[told(theme, *about)])
+    return sheet.on([*traces, *_legend(look)], theme)
 
 
 def _marks(ratio: Ratio, place: float, draws: int, color: str) -> Sequence[go.Scatter]:

@@ -27,7 +27,7 @@ from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 SIZES = np.array([1.0, 2.0, 3.0])  # of the ellipses, over that of the first
-WITHIN = 0.95  # of ‖w‖ along it: short of w = 0
+WITHIN, BEYOND = 0.95, 1.05  # of ‖w‖ along it: short of w = 0, and farther than 2w
 REACH = 0.3  # of ‖w‖: how far the first ellipse reaches in the direction at random
 SMALL = 0.25  # of ‖w‖: ellipses that reach less far are small beside the others
 SAME = 1e-9  # of the first level: a smaller KL is rounding
@@ -144,7 +144,9 @@ def _contours(settings: Settings, progress: Progress, *, with_weights: bool) -> 
 def _plane_with_weights(point: BasePoint, levels: Array, progress: Progress) -> Plane:
     along, across, *_ = point.steps
     plane = np.stack([along, across])
-    contours = kl_contours(point.around, plane, levels, within=WITHIN, progress=progress)
+    contours = kl_contours(
+        point.around, plane, levels, within=WITHIN, beyond=BEYOND, progress=progress
+    )
     least = SAME * float(levels[0])
     return Plane(None if progress.stopped else contours, Doubled.of(point.around, along, least))
 

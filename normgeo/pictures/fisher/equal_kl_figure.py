@@ -13,11 +13,11 @@ from normgeo.pictures.captions import listed, variant
 from normgeo.pictures.fisher.equal_kl import EqualKL, Plane
 from normgeo.pictures.style.annotations import colored, method_title, note, sized
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.sheet import Panel, Sheet, told
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, told
 from normgeo.pictures.style.template import LARGE, MEASURED, PREDICTED, SIZE, THEMES, Theme
 
 FILLS = (0.1, 0.2, 0.34)  # of the method's color, from the largest level to the smallest
-OPEN = 0.6  # of ‖w‖: the height up to which a panel follows a wedge
+OPEN = 0.8  # of ‖w‖: the height up to which a panel follows a wedge
 SHAPE = 0.54  # height of a panel over its width, about
 FARTHEST = 1.6  # times as far as the ellipses: a panel shows no contours beyond
 
@@ -39,9 +39,18 @@ def figure(result: EqualKL, theme: str) -> go.Figure:
         text("{name}; c = {levels} nats per case", name=base.name, levels=levels),
         text("{about}; {which}", about=base.caption, which=base.which),
     )
-    return Sheet([told(theme, *about)], rows=[_axes(result, look)]).on(
-        [*traces, *_legend(look)], theme
-    )
+    sheet = Sheet(_answer(result), rows=[_axes(result, look)], foot=[told(theme, *about)])
+    return sheet.on([*traces, *_legend(look)], theme)
+
+
+def _answer(result: EqualKL) -> list[Band]:
+    """What the contours of each model are, in a sentence."""
+    shapes = [
+        f"{str(plane.shape).partition(':')[0]} ({point.normalizer.title})"
+        for point, plane in zip(result.base.points, result.planes, strict=True)
+        if plane.contours is not None
+    ]
+    return [answer(text("Equal KL around w: {shapes}", shapes=listed(shapes)))] if shapes else []
 
 
 def _panel(contours: Contours, panel: int, color: str, look: Theme) -> list[go.Scatter]:

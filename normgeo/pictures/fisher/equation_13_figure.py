@@ -40,7 +40,7 @@ def figure(result: Equation13, theme: str) -> go.Figure:
     about = told(theme, f"{result.caption}; {result.which}")
     verdict = Band([f"<b>{_distance(result)}</b>"], LARGE - 4 if large else SIZE)
     panels = [*_maps(result, muted), *([_curve(result, muted)] if result.widths else [])]
-    drawn = Sheet([about, Band([title]), verdict], rows=[panels]).on(
+    drawn = Sheet([verdict, Band([title])], rows=[panels], foot=[about]).on(
         [*maps, *_errors(result)], theme
     )
     return drawn.update_layout(coloraxis=_scale(largest, look))

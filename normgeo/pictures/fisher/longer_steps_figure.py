@@ -8,13 +8,14 @@ import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
+from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.longer_steps import NOTHING, LongerSteps
 from normgeo.pictures.style.annotations import colored, method_title
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Panel, Sheet, told
-from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, told
+from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, THEMES
 
 WIDTHS = (6.5, 3.5, 1.5)  # of the lines, a direction each
 NAMES = (text("along the weights ŵ"), text("steepest across"), text("at random across"))
@@ -36,13 +37,27 @@ def figure(result: LongerSteps, theme: str) -> go.Figure:
     keys.append(("½ δᵀFδ", {"color": look.ink, "width": 1.5, "dash": PREDICTED}))
     base = result.base
     about = text("{name}; {about}", name=base.name, about=base.caption)
-    return Sheet([told(theme, about, str(base.which))], rows=[_panels(result, look.muted)]).on(
+    foot = [told(theme, about, str(base.which))]
+    return Sheet([_answer(result)], rows=[_panels(result, look.muted)], foot=foot).on(
         [
             *lines,
             *(go.Scatter(x=[None], y=[None], mode="lines", name=n, line=line) for n, line in keys),
         ],
         theme,
     )
+
+
+def _answer(result: LongerSteps) -> Band:
+    """Say how well the quadratic form predicts the KL of the shortest step."""
+    ratios = result.ratio[~result.silent][..., 0]
+    if not np.isfinite(ratios).any():
+        return Band([])
+    words = text(
+        "<b>A step of {length} ‖w‖: the KL is ½ δᵀFδ, to within {error:.1%}</b>",
+        length=number(float(result.lengths[0])),
+        error=float(np.nanmax(np.abs(ratios - 1))),
+    )
+    return Band([words], SIZE + 4)
 
 
 def _lines(result: LongerSteps, m: int, k: int, theme: str) -> list[go.Scatter]:

@@ -128,7 +128,7 @@ def table(result: Magnitude) -> Table:
     return Table(columns, tuple(rows), title, notes=(str(result.which),))
 
 
-def _observed(result: Magnitude) -> str:
+def observed(result: Magnitude) -> str:
     """Say of each method how its metric answers a larger scale of the inputs."""
     courses: dict[str, list[str]] = {}
     for each in result.methods:
@@ -173,6 +173,6 @@ STUDY = Study(
     uses=USES,
     compute=compute,
     table=table,
-    observed=_observed,
+    observed=observed,
     cost=_cost,
 )

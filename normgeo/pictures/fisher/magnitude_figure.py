@@ -11,10 +11,10 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.captions import listed
-from normgeo.pictures.fisher.magnitude import DELTAS, Magnitude, MethodMetric
+from normgeo.pictures.fisher.magnitude import DELTAS, Magnitude, MethodMetric, observed
 from normgeo.pictures.style.annotations import method_title
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Panel, Sheet, told
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, told
 from normgeo.pictures.style.template import CLAIM, MEASURED, THEMES, log_ticks
 
 WIDEST, NARROWEST = 8.0, 2.0  # lines lie on each other: the first is the widest
@@ -35,7 +35,8 @@ def figure(result: Magnitude, theme: str) -> go.Figure:
         name=text("as printed"),
         line={"color": THEMES[theme].muted, "width": 2, "dash": CLAIM},
     )
-    return Sheet([told(theme, f"{result.caption}; {result.which}")], rows=[_panels(result)]).on(
+    about = told(theme, f"{result.caption}; {result.which}")
+    return Sheet([Band([observed(result)])], rows=[_panels(result)], foot=[about]).on(
         [*lines, printed], theme
     )
 

@@ -34,7 +34,8 @@ def figure(result: Spectra, theme: str) -> go.Figure:
         font={"color": muted, "size": SMALL},
     )
     return Sheet(
-        [told(theme, result.caption, str(result.which))],
+        [],
+        foot=[told(theme, result.caption, str(result.which))],
         rows=[
             [
                 Panel(

@@ -15,8 +15,8 @@ from normgeo.pictures.recurrent import (
 )
 
 PICTURES = (
-    Picture(radii.STUDY, radii_figure.figure),
     Picture(recurrence.STUDY, recurrence_figure.figure),
+    Picture(radii.STUDY, radii_figure.figure),
     Picture(cells.STUDY, cells_figure.figure),
     Picture(learning.STUDY, learning_figure.figure),
     Picture(longer.STUDY, longer_figure.figure),

@@ -62,8 +62,9 @@ def drawn_panels(
         for curve in panel.curves
     ]
     return Sheet(
-        [answer(*said), told(theme, *about)],
+        [answer(*said)],
         rows=[[_axes(panel, low, high, theme) for panel in panels]],
+        foot=[told(theme, *about)],
     ).on([*bands, *lines], theme)
 
 

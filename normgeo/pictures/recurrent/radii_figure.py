@@ -55,7 +55,8 @@ def figure(result: Radii, theme: str) -> go.Figure:
         upright(1, {"color": look.muted, "width": 2}),
     ]
     return Sheet(
-        [answer(*result.answers), told(theme, about)],
+        [answer(*result.answers)],
+        foot=[told(theme, about)],
         rows=[
             [
                 Panel(x, y, [f"<b>{ACTIVATIONS[name].title}</b>"], notes, regions)

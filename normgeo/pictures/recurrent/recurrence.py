@@ -22,6 +22,7 @@ from normgeo.pictures.recurrent.recurrences import (
     NEURONS,
     RADII,
     SEQUENCES,
+    STAYS,
     Setup,
     first_state,
     recurrences,
@@ -52,6 +53,11 @@ class Curves(NamedTuple):
     log10_norms: Array
     predicted: float | None
 
+    @property
+    def factor(self) -> float:
+        """The factor per step of a small change of h⁰; 0 where it is lost."""
+        return float(10 ** (self.log10_norms[0] / self.times[-1]))
+
 
 class Recurrences(NamedTuple):
     """Runs at growing spectral radius, without and with normalization.
@@ -80,6 +86,21 @@ class Recurrences(NamedTuple):
         """The radius at which it opens."""
         return [*self.curves][self.opening]
 
+    def verdict(self, radius: float) -> str:
+        """What becomes of a small change of the first state: without, and with each method."""
+        curves, names = self.curves[radius], self.setup.names
+        (_, without), *others = (
+            (names[key], _fate(float(each.log10_norms[0]))) for key, each in curves.items()
+        )
+        if {without} == {fate for _, fate in others}:
+            return text("A small change of the state {fate}, with a norm or without", fate=without)
+        within = [text("{name} it {fate}", name=name, fate=fate) for name, fate in others]
+        return text(
+            "A small change of the state {fate}; {within}",
+            fate=without,
+            within="; ".join(map(str, within)),
+        )
+
     @property
     def about(self) -> str:
         """What runs, in a line; and how much of it there is, where it was stopped."""
@@ -96,6 +117,15 @@ class Recurrences(NamedTuple):
             done=len(self.curves),
             all=len(self.radii),
         )
+
+
+def _fate(log: float) -> str:
+    """What becomes of a change that grows by so many decades."""
+    if log == -np.inf:
+        return text("is lost")
+    if abs(log) <= STAYS:
+        return text("stays")
+    return text("explodes") if log > 0 else text("dies")
 
 
 def compute(settings: Settings, progress: Progress) -> Recurrences:
@@ -208,9 +238,9 @@ STUDY = Study(
     title=text("A recurrent state and its memory against the spectral radius"),
     source=text("section 3.1, Eq. 4"),
     alt=text(
-        "Three panels over the steps, without and with normalization: the size of the summed "
-        "inputs, the size of the state, and how much of a small change of an earlier state reaches "
-        "the last one. A slider goes through the spectral radii."
+        "Without and with normalization, over the steps: the size of the state, and how much of a "
+        "small change of an earlier state reaches the last one. Beside them, the growth of a small "
+        "change per step against the spectral radius, with dots at the radius of the slider."
     ),
     uses=USES,
     compute=compute,

@@ -12,27 +12,28 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import number, power_of_ten
 from normgeo.base.text import text
 from normgeo.pictures.recurrent.recurrence import Recurrences
-from normgeo.pictures.recurrent.recurrences import STAYS
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.player import add_slider
-from normgeo.pictures.style.sheet import Panel, Sheet, answer, drawn, stretch, told
+from normgeo.pictures.style.sheet import Panel, Sheet, across, answer, drawn, stretch, told, upright
 from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES, powers
-
-AXES = ("", "2", "3")  # of the panels, as plotly numbers them
 
 
 def figure(result: Recurrences, theme: str) -> go.Figure:
-    """Draw rms of a^t, rms of h^t and the norm of ∂h^T/∂h^t, and step through the radii."""
+    """Draw rms of h^t, the norm of ∂h^T/∂h^t and its growth, and step through the radii."""
     axes = _axes(result)
     sheets = {radius: _sheet(result, radius, axes, theme) for radius in result.curves}
-    lines = [*_lines(result, THEMES[theme].muted)]
+    lines = [*_lines(result), *_growth(result, theme)]
+    still = range(
+        len(lines) - 2 * len(result.setup.methods), len(lines) - len(result.setup.methods)
+    )
+    moving = [place for place in range(len(lines)) if place not in still]
     figure, layouts = drawn([*sheets.values()], lines, theme, result.opening)
     frames = [
         {
             "name": f"{radius:g}",
             "data": [{"x": x, "y": y} for x, y in _values(result, radius)],
-            "traces": list(range(len(lines))),
+            "traces": moving,
             "layout": layout,
         }
         for radius, layout in zip(sheets, layouts, strict=True)
@@ -51,7 +52,7 @@ def figure(result: Recurrences, theme: str) -> go.Figure:
 
 def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) -> Sheet:
     """What happens, what runs, and what each panel shows, with the numbers of this frame."""
-    methods, names = result.curves[radius], result.setup.names
+    methods = result.curves[radius]
     plain, *others = result.setup.methods
 
     def at_end(numbers: Mapping[str, str]) -> str:
@@ -60,13 +61,7 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
         return ", ".join([numbers[plain], *map(str, with_method)])
 
     norms = {key: float(curves.log10_norms[0]) for key, curves in methods.items()}
-    verdict = _verdict([norms[key] for key in methods], [names[key] for key in others])
     heads = (
-        (
-            text("<b>size of the summed inputs</b> a<sup>t</sup>"),
-            text("last:"),
-            {key: number(curves.summed_inputs[-1], 2) for key, curves in methods.items()},
-        ),
         (
             text("<b>size of the state</b> h<sup>t</sup>"),
             text("last:"),
@@ -77,41 +72,84 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
             text("of h<sup>0</sup>:"),
             {key: power_of_ten(log, 2) for key, log in norms.items()},
         ),
+        (
+            text("<b>growth</b> of a small change"),
+            text("per step:"),
+            {key: f"× {number(float(curves.factor), 2)}" for key, curves in methods.items()},
+        ),
     )
     about = text("{about}; shaded: the digit is read for the first time", about=result.about)
     first = stretch(0, result.setup.rows, THEMES[theme].panel)
+    one = {"color": THEMES[theme].muted, "width": 1}
+    shapes = [first], [first], [across(1, one), upright(1, one)]
     return Sheet(
-        [answer(verdict), told(theme, about)],
+        [answer(result.verdict(radius))],
         rows=[
             [
-                Panel(x, y, [title, f"{which} {at_end(numbers)}"], shapes=[first])
-                for (title, which, numbers), (x, y) in zip(heads, axes, strict=True)
+                Panel(x, y, [title, f"{which} {at_end(numbers)}"], shapes=there)
+                for (title, which, numbers), (x, y), there in zip(heads, axes, shapes, strict=True)
             ]
         ],
+        foot=[told(theme, about)],
     )
 
 
 def _values(result: Recurrences, radius: float) -> Iterator[tuple[list[Any], list[Any]]]:
-    """The x and y of all lines at a radius: a, h and memory by method, then the predictions."""
+    """The x and y at a radius: h and memory by method, the predictions, the growth by method."""
     methods = result.curves[radius]
-    for panel in range(3):
+    for panel in range(2):
         for curves in methods.values():
-            times = curves.times[1:] if panel == 0 else curves.times
-            values = (curves.summed_inputs, curves.hidden, curves.log10_norms)[panel]
-            yield times.tolist(), rounded(values)
+            values = (curves.hidden, curves.log10_norms)[panel]
+            yield curves.times.tolist(), rounded(values)
     for curves in methods.values():
         if curves.predicted is not None:
             ends = curves.times[[0, -1]]
             yield ends.tolist(), rounded((ends[-1] - ends) * curves.predicted)
+    for curves in methods.values():
+        yield [radius], rounded(np.array([curves.factor]))
 
 
-def _lines(result: Recurrences, muted: str) -> Iterator[go.Scatter]:
-    """All lines, at the radius where it opens."""
+def _growth(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
+    """The growth of a change at all radii, by method, and a dot at the radius where it opens."""
+    dots = [*_values(result, result.opens_at)][-len(result.setup.methods) :]
+    place: dict[str, Any] = {"xaxis": "x3", "yaxis": "y3", "showlegend": False}
+    for key, method in result.setup.methods.items():
+        yield go.Scatter(
+            x=[*result.curves],
+            y=rounded(np.array([methods[key].factor for methods in result.curves.values()])),
+            mode="lines",
+            line={"color": method_color(method), "width": 3, "dash": MEASURED},
+            hovertemplate=text(
+                "{name}, ρ = {radius}: × {factor} per step<extra></extra>",
+                name=result.setup.names[key],
+                radius="%{x}",
+                factor="%{y:.3g}",
+            ),
+            **place,
+        )
+    for method, (x, y) in zip(result.setup.methods.values(), dots, strict=True):
+        yield go.Scatter(
+            x=x,
+            y=y,
+            mode="markers",
+            marker={
+                "size": 15,
+                "color": method_color(method),
+                "line": {"width": 2, "color": THEMES[theme].paper},
+            },
+            cliponaxis=False,
+            hoverinfo="skip",
+            **place,
+        )
+
+
+def _lines(result: Recurrences) -> Iterator[go.Scatter]:
+    """The lines over the steps, at the radius where it opens."""
     values = _values(result, result.opens_at)
     methods, names = result.curves[result.opens_at], result.setup.names
     colors = {key: method_color(method) for key, method in result.setup.methods.items()}
-    for panel, axis in enumerate(AXES):
-        unit = "10^%{y:.3g}" if panel == 2 else "%{y:.3g}"
+    for panel, axis in enumerate(("", "2")):
+        unit = "10^%{y:.3g}" if panel else "%{y:.3g}"
         for key in methods:
             x, y = next(values)
             yield go.Scatter(
@@ -132,14 +170,14 @@ def _lines(result: Recurrences, muted: str) -> Iterator[go.Scatter]:
                 ),
             )
     predicted = [key for key, curves in methods.items() if curves.predicted is not None]
-    for place, (key, (x, y)) in enumerate(zip(predicted, values, strict=True)):
+    for place, (key, (x, y)) in enumerate(zip(predicted, values, strict=False)):
         yield go.Scatter(
             x=x,
             y=y,
             name=text("predicted for wide layers"),
             mode="lines",
-            xaxis="x3",
-            yaxis="y3",
+            xaxis="x2",
+            yaxis="y2",
             line={"color": colors[key], "width": 2, "dash": PREDICTED},
             showlegend=place == 0,
             hoverinfo="skip",
@@ -150,15 +188,37 @@ def _axes(result: Recurrences) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """The axes of each panel."""
     every = [each for methods in result.curves.values() for each in methods.values()]
     last = max(int(each.times[-1]) for each in every)
-    across = {"range": [0, last], "dtick": _tick(last), "title": text("step t")}
+    steps = {"range": [0, last], "dtick": _tick(last), "title": text("step t")}
     laws = [last * each.predicted for each in every if each.predicted is not None]
     logs = np.concatenate([*(each.log10_norms for each in every), laws, [0.0]])
     logs = logs[np.isfinite(logs)]
     low, high = float(logs.min()), float(logs.max())
     room = 0.06 * max(high - low, 1.0)
     memory = {"range": [low - room, high + room], "zeroline": True, **_powers(low, high)}
-    sizes = [[each.summed_inputs for each in every], [each.hidden for each in every]]
-    return [(across, y) for y in (*(_log_axis(np.concatenate(each)) for each in sizes), memory)]
+    state = _log_axis(np.concatenate([each.hidden for each in every]))
+    return [(steps, state), (steps, memory), _growth_axes(result)]
+
+
+def _growth_axes(result: Recurrences) -> tuple[dict[str, Any], dict[str, Any]]:
+    every = [each for methods in result.curves.values() for each in methods.values()]
+    factors = np.array([each.factor for each in every])
+    low, high = np.log10([min(0.9, *factors[factors > 0]), max(1.1, *factors)])
+    ends = np.log10([min(result.curves), max(result.curves)])
+    x = {
+        "type": "log",
+        "range": [ends[0] - 0.03, ends[1] + 0.03],
+        "tickvals": [0.5, 0.7, 1, 1.4, 2],
+        "title": text("spectral radius ρ"),
+        "zeroline": False,
+    }
+    ticks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0]
+    y = {
+        "type": "log",
+        "range": [low - 0.04, high + 0.04],
+        "tickvals": ticks,
+        "ticktext": [f"× {tick:g}" for tick in ticks],
+    }
+    return x, y
 
 
 def _tick(last: int) -> int:
@@ -184,24 +244,3 @@ def _powers(low: float, high: float) -> dict[str, list[Any]]:
     ticks = powers(low, high)
     words = [f"1e{power}".replace("-", "−") if power else "1" for power in ticks]
     return {"tickvals": ticks, "ticktext": words}
-
-
-def _verdict(logs: Sequence[float], names: Sequence[str]) -> str:
-    """What happens to a small change of the first state: without, and with each method."""
-    without, *others = map(_fate, logs)
-    if {without} == set(others):
-        return text("A small change {fate}, normalized or not", fate=without)
-    within = [
-        text("{name} it {fate}", name=name, fate=fate)
-        for name, fate in zip(names, others, strict=True)
-    ]
-    return text("A small change {fate}; {within}", fate=without, within="; ".join(map(str, within)))
-
-
-def _fate(log: float) -> str:
-    """What becomes of a change that grows by so many decades."""
-    if log == -np.inf:
-        return text("is lost")
-    if abs(log) <= STAYS:
-        return text("stays")
-    return text("explodes") if log > 0 else text("dies")

@@ -191,8 +191,12 @@ def _panels(result: Walks, t: int, reach: Reach, theme: str) -> Sequence[tuple[P
     if result.null is not None:
         heads.insert(0, null_words(result, t, theme))
     H = len(result.found.model.W)
-    across: dict[str, Any] = {"range": [-0.6, H - 0.4], "dtick": max(1, ceil(H / 10)), "tick0": 0}
-    across["zeroline"] = False
+    across = {
+        "range": [-0.6, H - 0.4],
+        "dtick": max(1, ceil(H / 10)),
+        "tick0": 0,
+        "zeroline": False,
+    }
     predicted = text("probability") if result.dataset.labelled else text("predicted mean")
     title = text("neuron (case {case}: ○ before, ● after)", case=result.case)
     return [

@@ -13,7 +13,7 @@ from normgeo.pictures.captions import listed
 from normgeo.pictures.fisher.equal_kl import EqualKL
 from normgeo.pictures.invariance.effect import EffectOnData, parameter, sign_and_words
 from normgeo.pictures.learning_rate.angular_update import AngularUpdate
-from normgeo.pictures.recurrent.radii import Radii
+from normgeo.pictures.recurrent.recurrence import Recurrences
 from normgeo.pictures.symmetry.walk import Walks, headline
 
 
@@ -83,8 +83,8 @@ def _axes(result: Axes) -> str:
     return text("trained in batches of {m}, {shares}.", m=m, shares=shares)
 
 
-def _radii(result: Radii) -> str:
-    return " ".join(map(str, result.answers))
+def _recurrence(result: Recurrences) -> str:
+    return text("{verdict}.", verdict=result.verdict(result.opens_at))
 
 
 ANSWERS: Mapping[str, Callable[[Any], str]] = {
@@ -93,6 +93,6 @@ ANSWERS: Mapping[str, Callable[[Any], str]] = {
     "walk": _walk,
     "equal_kl": _equal_kl,
     "axes": _axes,
-    "radii": _radii,
+    "recurrence": _recurrence,
 }
 """Result → sentence, by picture."""

@@ -27,7 +27,7 @@ def test_figure_says_how_many_directions_carry_nine_tenths(matrix):
     null = int((values < 1e-10).sum())
     result = SPECTRA.compute(settings)
     assert result.models[-1].carriers == carry
-    words = SPECTRA.figure(result, "light").layout.annotations[1].text
+    words = SPECTRA.figure(result, "light").layout.annotations[0].text
     assert words.endswith(f"{carry} directions carry 90%, {null} are 0 up to rounding")
 
 
@@ -38,5 +38,5 @@ def test_large_spectrum_has_its_largest_eigenvalues_and_says_so():
     assert [each.carriers for each in result.models] == [None, None]
     assert "The 100 largest eigenvalues" in result.notes[0]
     share = result.models[-1].shares[-1]
-    words = SPECTRA.figure(result, "light").layout.annotations[1].text
+    words = SPECTRA.figure(result, "light").layout.annotations[0].text
     assert words.endswith(f"100 carry {share:.0%}")
