@@ -98,18 +98,22 @@ class Placements:
     @property
     def about(self) -> str:
         """What was trained."""
-        rates = dict.fromkeys(
-            text("{name} {rate}", name=KINDS[run.kind], rate=number(run.rate)) for run in self.runs
+        rates: dict[str, list[str]] = {}
+        for run in self.runs:
+            rates.setdefault(run.kind, []).append(number(run.rate))
+        told = (
+            text("{name} {rates}", name=KINDS[kind], rates=" / ".join(each))
+            for kind, each in rates.items()
         )
         return text(
             "{method}, {blocks} blocks of width {width}, {epochs} epochs of Adam, seed {seed}. "
-            "Rates: {rates}.",
+            "Rates without / with warm-up: {rates}.",
             method=self.normalizer.title.capitalize(),
             blocks=self.blocks,
             width=self.width,
             epochs=self.epochs,
             seed=self.seed,
-            rates=listed(rates),
+            rates=listed(told),
         )
 
 

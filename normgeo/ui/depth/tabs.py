@@ -21,7 +21,7 @@ from normgeo.pictures.depth.recommendation import RULE
 from normgeo.settings import Settings
 from normgeo.tables.marks import in_markdown
 from normgeo.ui import results, tex
-from normgeo.ui.controls import controls, tell_left_out
+from normgeo.ui.controls import controls
 from normgeo.ui.tabs import Tabs, points
 
 NETWORK = ("method", "depth", "neurons", "groups", "seed")
@@ -65,7 +65,6 @@ def _controls(settings: Settings, picture: str, names: Sequence[str]) -> None:
     """Draw the controls of a tab; the keys of its widgets begin with the name of its picture."""
     with st.container(horizontal=True, key=f"{picture}_controls", gap="small"):
         controls(settings, names, prefix=f"{picture}_", one_method=True, picture=picture)
-    tell_left_out(settings, names, picture, one_method=True)
 
 
 def _equations(drawn: Depth) -> None:
