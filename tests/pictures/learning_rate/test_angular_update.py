@@ -277,7 +277,7 @@ def test_markup_of_the_numbers_is_what_a_browser_reads() -> None:
     for frame in figure.frames:
         notes = "".join(a.text for a in frame.layout.annotations)
         styles = [s for style in re.findall(r'style="([^"]*)"', notes) for s in style.split(";")]
-        assert len(styles) == 14
+        assert len(styles) == 12
         assert {style.split(":")[0] for style in styles} == {"font-size", "color"}
         assert "−" not in "".join(re.findall(r"<[^>]*>", notes))
 
