@@ -184,8 +184,8 @@ def angular_updates(
     def measure(norm: float) -> AngularUpdate:
         w = norm * unit
         at, loss, G = objective.at(w)
-        step = objective.centered(rule.first_step(w, G, rate))
         with np.errstate(over="ignore", invalid="ignore"):
+            step = objective.centered(rule.first_step(w, G, rate))
             ds = at.jvp(dtheta)
             if np.isfinite(ds).all():
                 squares = float(np.vdot(ds, model.family.covariance_times(at.s, ds)))

@@ -342,8 +342,8 @@ def _of_epsilon(report: LayerReport) -> list[str]:
         if short is not None:
             said.append(
                 text(
-                    "ε makes z over 1% shorter in {count} of {all} {what}, at most {most}%, by "
-                    "{source}.",
+                    "By {source}, ε shortens z by more than 1% in {count} of {all} {what}, by "
+                    "{most}% at most.",
                     count=int((short > 0.01).sum()),
                     all=len(short),
                     what=what,

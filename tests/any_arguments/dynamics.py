@@ -50,7 +50,8 @@ def check_updates(answer: Any, arguments: dict[str, Any]) -> None:
 def _(draw: Draw) -> dict[str, Any]:
     norms = draw(st.lists(st.sampled_from([1.0, 2.0, 1e-161, 1e160, 1e300]), min_size=1))
     more = {"rate": rate(draw), "block": 0, "homogeneous": draw(st.booleans())}
-    return block_arguments(draw) | {"norms": norms, **more}
+    optimizer = draw(st.sampled_from([*ng.OPTIMIZERS]))
+    return block_arguments(draw) | {"norms": norms, "optimizer": optimizer, **more}
 
 
 def check_rows(answer: Any, arguments: dict[str, Any]) -> None:

@@ -183,7 +183,7 @@ def test_what_stands_next_in_a_menu_is_there_before_it_is_chosen(
     worker.keep_neighbors()
     nothing_computed()
     nothing_drawn()
-    for change in ({"method": "weight"}, {"method": "rms"}, {"dataset": "wine"}):
+    for change in ({"method": "weight"}, {"method": "rms"}, {"optimizer": "momentum"}):
         assert shown("learning_rate", **{**own, **change}).figures
 
 

@@ -17,7 +17,7 @@ SAID = {
     ("invariance", "eps"): "layer norm only at ε = 0",
     ("invariance", "two"): "of layer norm, z is only a sign",
     ("invariance", "frozen"): "with δ = 3, batch norm not invariant, layer norm invariant",
-    ("learning_rate", "eps"): "at ε = 0 it is 0.25",
+    ("learning_rate", "eps"): "at ε = 0 it would be 0.25",
     ("learning_rate", "frozen"): "there is no law",
     ("symmetry", "two"): "122 of 122 directions change nothing",
     ("symmetry", "eps"): "F is regular: every direction changes something",

@@ -156,7 +156,7 @@ def test_inputs_tell_where_epsilon_counts_and_are_left_out_of_layers_of_others(o
     given(own_tab, ("net.npz", npz(**net)))
     assert "Where ε counts is not known" in own_tab.captions("trained_layer")
     given(own_tab, ("x.csv", b"1,2,3,4\n4,3,2,2\n0,1,0,2"), key="own_x")
-    told = "ε makes z over 1% shorter in 0 of 3 neurons"
+    told = "ε shortens z by more than 1% in 0 of 3 neurons"
     assert told in own_tab.captions("trained_layer")
     assert own_tab.app.info.len == 0
     own_tab.app.selectbox(key="own_layer").set_value("out.weight").run()

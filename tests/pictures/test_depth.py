@@ -378,6 +378,12 @@ def test_a_run_that_overflows_ends_with_a_sentence_and_has_no_accuracy():
     assert "largest float" in words_of(PLACEMENTS, result)
 
 
-def test_a_norm_of_batches_cannot_be_trained_here():
-    with pytest.raises(Refusal, match="Batch norm needs a batch"):
-        PLACEMENTS.cost(Settings(method="batch"))
+def test_batch_norm_is_trained_with_the_statistics_of_its_batches_and_of_the_test_cases():
+    result = PLACEMENTS.compute(replace(QUICK, method="batch"))
+    assert "Test cases share their statistics." in words_of(PLACEMENTS, result)
+    run = result.runs[0]
+    cases = accuracy.cases_of(0)
+    logits = run.history.network.forward(cases.X_test).logits
+    assert run.run.test == (logits.argmax(axis=1) == cases.y_test).sum()
+    with pytest.raises(Refusal, match="stream, not weights"):
+        PLACEMENTS.cost(Settings(method="weight"))

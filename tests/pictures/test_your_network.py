@@ -60,9 +60,9 @@ def test_each_layer_begins_with_what_is_particular_about_it() -> None:
     assert made(layer="batch")[0].headline[0] == (
         "1 of 12 neurons stopped turning: less than 0.01° a step."
     )
-    assert "11 of 12 blocks are within × 2" in made(layer="batch")[0].headline[1]
+    assert "In 11 of 12 blocks growth and decay balance" in made(layer="batch")[0].headline[1]
     assert made(layer="layer")[0].headline[0] == (
-        "ε makes z over 1% shorter in 200 of 200 cases, at most by 57%."
+        "ε shortens z by more than 1% in 200 of 200 cases, by 57% at most."
     )
     assert made(layer="pre_norm")[0].headline[0].startswith("All 12 neurons turn, by 0.24° to")
 
@@ -78,7 +78,7 @@ def test_what_is_not_known_is_told_by_what_it_lacks() -> None:
     shared = TrainedLayer("w", 3 * np.eye(3), NORMALIZERS["layer"], gradient=np.eye(3))
     one = neurons(layer_report(shared, rate=0.1, decay=0.1), "w", 0)
     assert one.over_balance is not None
-    assert f"the norm is × {number(float(one.over_balance[0]), 2)} of that" in one.headline[0]
+    assert f"The norm is {number(float(one.over_balance[0]), 2)} times that" in one.headline[0]
     no_decay = "There is no weight decay for growth to balance."
     assert no_decay in headline(rate=0.1)
     assert no_decay not in headline(rate=0.1, decay=0.1)

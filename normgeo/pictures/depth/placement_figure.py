@@ -35,7 +35,7 @@ from normgeo.pictures.style.template import CLAIM, MEASURED, SMALL, THEMES, log_
 NUMBERS = 24  # type of the three accuracies of a panel
 BRIEF = {"without": text("no warm-up"), "with": text("warm-up")}
 GLYPHS = {"circle": "●", "square": "■", "diamond": "◆"}
-HIGH = 200, 150  # pixels of a panel
+HIGH = 160, 150  # pixels of a panel
 
 
 def figure(result: Placement, theme: str) -> go.Figure:

@@ -14,7 +14,6 @@ from typing import final
 from normgeo.base.budget import Cost
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
-from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.networks.norm import require_norm
 from normgeo.networks.training import ResidualHistory
@@ -98,18 +97,24 @@ class Placements:
     @property
     def about(self) -> str:
         """What was trained."""
-        rates = dict.fromkeys(
-            text("{name} {rate}", name=KINDS[run.kind], rate=number(run.rate)) for run in self.runs
+        rates: dict[str, list[str]] = {}
+        for run in self.runs:
+            rates.setdefault(run.kind, []).append(number(run.rate))
+        told = (
+            text("{name} {rates}", name=KINDS[kind], rates=" / ".join(each))
+            for kind, each in rates.items()
         )
+        batches = text("Test cases share their statistics.")
         return text(
             "{method}, {blocks} blocks of width {width}, {epochs} epochs of Adam, seed {seed}. "
-            "Rates: {rates}.",
+            "Rates without / with warm-up: {rates}. {batches}",
+            batches=batches if self.normalizer.shared_by_cases else "",
             method=self.normalizer.title.capitalize(),
             blocks=self.blocks,
             width=self.width,
             epochs=self.epochs,
             seed=self.seed,
-            rates=listed(rates),
+            rates=listed(told),
         )
 
 
@@ -127,24 +132,8 @@ def _width(settings: Settings) -> int:
     return settings.neurons or WIDTH
 
 
-def _require(settings: Settings) -> None:
-    """Refuse a norm that works on batches: a test case by itself would have no statistics."""
-    normalizer = settings.normalizer
-    require_norm(normalizer, _width(settings), BATCH)
-    if normalizer.shared_by_cases:
-        raise Refusal(
-            text(
-                "{method} needs a batch, and this training tests single cases. Choose a norm of "
-                "the features, such as layer norm or RMS norm.",
-                method=normalizer.title.capitalize(),
-            ),
-            method="layer",
-        )
-
-
 def compute(settings: Settings, progress: Progress) -> Placements:
     """Train from the same weights; a stop leaves the runs that have begun."""
-    _require(settings)
     steps = settings.epochs * -(-len(cases_of(settings.seed).y) // BATCH)
     planned = list(product(KINDS, WARMING))
     runs = []
@@ -203,7 +192,7 @@ def _observed(result: Placements) -> str:
 
 
 def _cost(settings: Settings) -> Cost:
-    _require(settings)
+    require_norm(settings.normalizer, _width(settings), BATCH)
     D, L = _width(settings), settings.depth
     runs = len(KINDS) * len(WARMING)
     steps = settings.epochs * -(-len(cases_of(0).y) // BATCH)

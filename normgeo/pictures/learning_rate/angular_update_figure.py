@@ -27,13 +27,12 @@ from normgeo.pictures.learning_rate.weight_plane_figure import (
     Trace,
     step_traces,
 )
-from normgeo.pictures.style.annotations import colored
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.player import add_slider
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, Tiles, answer, drawn
+from normgeo.pictures.style.sheet import Panel, Sheet, Tiles, answer, drawn, told
 from normgeo.pictures.style.template import CLAIM, MEASURED, PREDICTED, THEMES, log_ticks
 
-HIGH = 200, 230  # pixels of a panel
+HIGH = 176, 230  # pixels of a panel
 
 
 def figure(result: AngularUpdate, theme: str) -> go.Figure:
@@ -87,7 +86,6 @@ def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
         [
             answer(why(result)),
             Tiles(tiles(result, step, look.muted), FACTOR),
-            Band([f"{about(result)}. {colored(seen(result), look.muted)}"]),
         ],
         rows=[
             [
@@ -108,6 +106,7 @@ def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
                 ),
             ]
         ],
+        foot=[told(theme, f"{about(result)}. {seen(result)}")],
         half=True,
     )
 
@@ -168,7 +167,7 @@ def _dot(result: AngularUpdate, step: int, color: str, ink: str) -> Trace:
 
 
 def _plane_axes(plane: Plane, gradient: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    across = text("against the gradient −Ĝ") if gradient else text("toward the step")
+    across = text("against −Ĝ") if gradient else text("toward the step")
     if plane.stretch != 1:
         letters = text("−Ĝ") if gradient else text("step")
         across = text("{axis}, × {stretch} as large", axis=letters, stretch=fraction(plane.stretch))

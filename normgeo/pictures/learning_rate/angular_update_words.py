@@ -63,12 +63,12 @@ def norm_of(result: AngularUpdate) -> str:
 def seen(result: AngularUpdate) -> str:
     """What the plane shows."""
     if result.same_along_rays:
-        return text("The loss is the same along each ray. More color: larger loss.")
+        return text("The loss is the same along each ray. More color: larger.")
     if result.has_law:
         return text(
-            "Not quite wedges: with ε > 0 the loss changes along a ray. More color: larger loss."
+            "Not quite wedges: with ε > 0 the loss changes along a ray. More color: larger."
         )
-    return text("No wedges: the loss changes along a ray. More color: larger loss.")
+    return text("No wedges: the loss changes along a ray. More color: larger.")
 
 
 def steps(result: AngularUpdate, reach: float, step: int, pixels: float) -> list[dict[str, Any]]:

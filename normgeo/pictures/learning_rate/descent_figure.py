@@ -113,7 +113,7 @@ def _panels(result: Descents, muted: str) -> list[Panel]:
     angle = {"type": "log"} | (
         {"tickvals": log_ticks(seen.min(), seen.max())} if len(seen) else {"showticklabels": False}
     )
-    no_law = [] if result.has_norm_law else [colored(text("no law for the norm"), muted)]
+    no_law = [] if result.has_norm_law else [colored(text("no prediction for the norm"), muted)]
     middle = {"xanchor": "center", "yanchor": "middle", "font": {"color": muted}}
     no_run = [] if result.steps else [note(text("no run completed a step"), 0.5, 0.5, **middle)]
     own: tuple[tuple[str, dict[str, Any], list[str], list[dict[str, Any]]], ...] = (

@@ -124,11 +124,11 @@ class Neurons(NamedTuple):
         near = int(((self.over_balance < NEAR) & (self.over_balance > 1 / NEAR)).sum())
         if len(self.over_balance) == 1:
             return not near, text(
-                "Decay and growth: the norm is × {over} of that of their balance.",
+                "The norm is {over} times that at which growth and decay balance.",
                 over=number(float(self.over_balance[0]), 2),
             )
         return near < len(self.over_balance), text(
-            "Decay and growth: {near} of {all} blocks are within × {factor:g} of their balance.",
+            "In {near} of {all} blocks growth and decay balance to within a factor of {factor:g}.",
             near=near,
             all=len(self.over_balance),
             factor=NEAR,
@@ -139,7 +139,7 @@ class Neurons(NamedTuple):
             return False, self.without_epsilon
         count = int((self.shorter > MUCH).sum())
         return count > 0, text(
-            "ε makes z over {much} shorter in {count} of {all} {what}, at most by {most}.",
+            "ε shortens z by more than {much} in {count} of {all} {what}, by {most} at most.",
             much=percent(MUCH),
             count=count,
             all=len(self.shorter),

@@ -16,7 +16,7 @@ from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import VERMILION, method_color
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer
 from normgeo.pictures.style.sheet import across as level
-from normgeo.pictures.style.template import CLAIM, PREDICTED, SIZE, SMALL, THEMES, log_ticks
+from normgeo.pictures.style.template import CLAIM, SIZE, SMALL, THEMES, log_ticks
 from normgeo.pictures.your_network.layer import Neurons, percent
 from normgeo.pictures.your_network.layer_neurons_figure import one_by_one, ordered, places
 from normgeo.tables.layer import COLUMNS
@@ -44,10 +44,12 @@ def figure(result: Neurons, theme: str) -> go.Figure:
     frozen = [np.array([result.frozen_below])] if result.height == "angle" else []
     across = _axis(norms, placed[:1], tight=True) | {"title": text("norm of the weight vector")}
     upward = _axis(heights, [*placed[1:], *frozen]) | {"title": text(HEIGHTS[result.height])}
-    turning = Panel(across, upward, high=(280, 240), share=1.5)
+    turning = Panel(across, upward, high=(280, 240), share=1.2)
     order = ordered(heights, shown)
     balanced = placed[1] if placed and result.height == "angle" else None
-    each = Panel(places(order), upward, [text("<b>neuron by neuron</b>")], high=(280, 240))
+    each = Panel(
+        places(order), upward, [text("<b>neuron by neuron</b>")], high=(280, 240), share=1.3
+    )
     if result.height == "angle":
         below = [level(result.frozen_below, {"color": look.muted, "width": 2, "dash": CLAIM})]
         words = [_frozen(result, look.muted, upward["range"][1])]
@@ -59,7 +61,7 @@ def figure(result: Neurons, theme: str) -> go.Figure:
         phone=[[1], [0], [2]],
     ).on(
         [
-            *_balances(result, norms, heights, look.muted),
+            *_balances(result, look.muted),
             *_marks(result, norms, heights, shown, color, look.paper),
             *_selected(result, norms, heights, look.ink),
             *one_by_one(result, heights, balanced, order, color, theme),
@@ -146,21 +148,11 @@ def _marks(
         )
 
 
-def _balances(result: Neurons, norms: Array, heights: Array, ink: str) -> Iterator[go.Scatter]:
-    """Where growth and decay balance, and for a few neurons the way there."""
+def _balances(result: Neurons, ink: str) -> Iterator[go.Scatter]:
+    """Where growth and decay balance."""
     if result.balance is None or result.height != "angle":
         return
     to_x, to_y = (_drawable(each) for each in result.balance)
-    if len(norms) <= 32:
-        gap = np.full_like(norms, np.nan)
-        yield go.Scatter(
-            x=np.stack([norms, to_x, gap], axis=1).ravel(),
-            y=np.stack([heights, to_y, gap], axis=1).ravel(),
-            mode="lines",
-            line={"color": ink, "width": 1, "dash": PREDICTED},
-            showlegend=False,
-            hoverinfo="skip",
-        )
     yield go.Scatter(
         x=to_x[:MOST],
         y=to_y[:MOST],

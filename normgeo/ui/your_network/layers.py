@@ -38,8 +38,8 @@ def layers(settings: Settings, drawn: Neurons | None) -> None:
             str(
                 text(
                     "A click on a title sorts the table; a click on a row opens its layer above. "
-                    "Norm and place are those that names propose, and of the layer above those "
-                    "that are stated; ε, optimizer, rate and decay are those of Settings."
+                    "Norm and place are as the names propose, and for the layer above as you "
+                    "state them; ε, optimizer, rate and decay are those of Settings."
                 )
             )
         )

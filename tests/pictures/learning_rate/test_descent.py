@@ -159,7 +159,7 @@ def test_adam_says_that_its_norm_has_no_law(words, lines, figure_of) -> None:
     drawn = figure_of("descent", settings)
     assert "predicted" not in lines(drawn, 2)
     assert len(lines(drawn, 3)["predicted"]) == 3
-    assert "no law for the norm" in words(drawn)
+    assert "no prediction for the norm" in words(drawn)
     table = DESCENT.table(DESCENT.compute(settings))
     assert {row[table.columns.index("predicted_norm")] for row in table.rows} == {None}
 
