@@ -38,7 +38,7 @@ TABLES = ("CSV", "csv", "csv"), ("LaTeX", "tex", "latex")
 """The label, the end of the file's name and the format of the numbers."""
 
 
-_PLACE: ContextVar[AbstractContextManager[None] | None] = ContextVar("place", default=None)
+_PLACE: ContextVar[AbstractContextManager[Any] | None] = ContextVar("place", default=None)
 
 
 def button(shown: bool) -> None:
@@ -56,7 +56,7 @@ def button(shown: bool) -> None:
             page_link.draw()
 
 
-def row(name: str, title: str) -> AbstractContextManager[None] | None:
+def row(name: str, title: str) -> AbstractContextManager[Any] | None:
     """A row in what the button opens for the files of a figure, under its title; None if closed."""
     place = _PLACE.get()
     if place is None:
