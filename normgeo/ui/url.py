@@ -122,7 +122,10 @@ def read(
     state[_PAGE], state[_LAST] = page, _query(settings)
     state[_VIEW] = view_elsewhere()
     if "theme" in st.query_params:
-        problems = *problems, text("A page has the theme of its browser; `theme` was left out.")
+        problems = (
+            *problems,
+            text("A page has the theme of its browser; the one in the address was left out."),
+        )
     settings = replace(settings, theme=st.context.theme.type or "light")
     if _REFUSED in state:
         problems = *problems, str(state.pop(_REFUSED))

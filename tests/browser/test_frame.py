@@ -73,6 +73,8 @@ def test_what_an_address_says_is_text_and_asks_no_other_host(server, page, wait_
 def test_settings_go_along_and_come_back(server, page, wait_settled):
     page.goto(f"{server}/invariance?dataset=iris&cell=batch.case_rescaling")
     wait_settled(page)
+    page.get_by_role("button", name="Teach").click()  # a link beside an open menu leads on
+    wait_settled(page)
     page.get_by_role("link", name="Home", exact=True).click()
     wait_settled(page)
     expect(page.get_by_role("heading", level=1)).to_have_text(QUESTIONS["Home"])
@@ -178,6 +180,23 @@ def test_phone_cuts_nothing_and_has_no_accessibility_violation(
             assert axe(phone, "[role=tabpanel]") == [], tab
     switch(phone, "dark")
     assert axe(phone, only=RULES["dark"]) == []
+
+
+def test_phone_has_pages_in_a_menu_and_controls_in_a_row_that_opens(server, phone, wait_settled):
+    phone.goto(f"{server}/learning_rate")
+    wait_settled(phone)
+    assert phone.locator(".st-key-figure_turn").bounding_box()["y"] < 844 / 3
+    reset, options = (phone.get_by_role("button", name=name) for name in ("Reset", "Options"))
+    expect(reset).to_be_hidden()
+    options.click()
+    expect(reset).to_be_visible()
+    expect(options).to_have_attribute("aria-expanded", "true")
+    phone.get_by_role("button", name="Pages").click()
+    phone.get_by_test_id("stPopoverBody").get_by_role("link", name="Depth").click()
+    phone.wait_for_url("**/depth*")
+    wait_settled(phone)
+    expect(phone.get_by_test_id("stPopoverBody")).to_have_count(0)
+    expect(reset).to_be_hidden()
 
 
 def test_settings_open_over_the_page_and_take_an_epsilon_that_is_typed(server, page, wait_settled):

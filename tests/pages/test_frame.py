@@ -52,7 +52,9 @@ def test_where_a_slider_rests_is_in_the_address_and_goes_along(shown):
 
 def test_address_names_no_theme(shown):
     page = shown("learning_rate", theme="dark")
-    assert page.warnings == ["A page has the theme of its browser; `theme` was left out."]
+    assert page.warnings == [
+        "A page has the theme of its browser; the one in the address was left out."
+    ]
 
 
 def test_reset_forgets_where_a_slider_rests(shown):
