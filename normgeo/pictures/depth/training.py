@@ -106,7 +106,7 @@ class Placements:
         )
         batches = text("Test cases share their statistics.")
         return text(
-            "{method}, {blocks} blocks of width {width}, {epochs} epochs of Adam, seed {seed}. "
+            "{method}, depth {blocks}, width {width}, Adam, epochs: {epochs}, seed {seed}. "
             "Rates without / with warm-up: {rates}. {batches}",
             batches=batches if self.normalizer.shared_by_cases else "",
             method=self.normalizer.title.capitalize(),
