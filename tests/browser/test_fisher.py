@@ -57,7 +57,9 @@ def test_picture_goes_with_the_method(server, page, wait_settled):
     page.get_by_role("combobox", name="method").click()
     page.get_by_role("option", name="weight norm", exact=True).click()
     wait_settled(page)
-    expect(page.locator(".st-key-figure_equal_kl").get_by_text("weight norm")).to_have_count(1)
+    expect(
+        page.locator(".st-key-figure_equal_kl").get_by_text("weight norm", exact=True)
+    ).to_have_count(1)
     assert "method=weight" in address(page)
 
 

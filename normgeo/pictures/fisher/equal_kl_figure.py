@@ -169,7 +169,7 @@ def _axes(result: EqualKL, look: Theme) -> list[Panel]:
                 plain | up,
                 [title, _verdict(plane)],
                 [note(_numbers(plane, look), 0.02, 1, **inside)] if known else [],
-                high=(242, 200),
+                high=(204, 200),
             )
         )
     return panels

@@ -124,7 +124,7 @@ def _picks(result: Walks, reach: Reach) -> list[dict[str, Any]]:
     boxes = [[h - 0.5, h + 0.5, 0, reach.step, h] for h in range(len(result.found.model.W))]
     return [
         {"setting": "neuron", "axes": [f"xaxis{n}", f"yaxis{n}"], "boxes": boxes}
-        for n in (1, 3)[: len(_walks(result))]
+        for n in ("", "3")[: len(_walks(result))]
     ]
 
 
