@@ -165,12 +165,11 @@ def test_deep_link_shows_its_picture(server, page, wait_settled):
     assert any("Wine" in caption for caption in words(page, "noise"))
 
 
-def test_picture_and_tabs_fit_a_projector(shown):
+def test_picture_fits_a_projector(shown):
     for key in ("figure_axes", "axes_pin"):
         box = shown.locator(f".st-key-{key}").bounding_box()
         assert box["y"] + box["height"] <= 720
         assert box["x"] + box["width"] <= 1280
-    expect(shown.get_by_role("tab", name="Small batches")).to_be_in_viewport(ratio=1)
 
 
 def test_no_word_of_a_figure_is_cut(shown):

@@ -97,7 +97,7 @@ def test_deep_link_shows_its_picture(server, page, wait_settled):
     assert label.text_content().endswith("0.8")
 
 
-def test_picture_and_tabs_fit_a_projector(look_at):
+def test_picture_and_exports_fit_a_projector(look_at):
     page = look_at("/recurrent")
     for key in ("figure_recurrence", "recurrence_pin"):
         box = page.locator(f".st-key-{key}").bounding_box()
