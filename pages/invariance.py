@@ -31,17 +31,19 @@ with left:
     )
     if settings.predict:
         predict_cell.ask(settings)
-    with st.container(horizontal=True):
-        controls(settings, ("rows", "columns"), labels=False)
-    if settings.rows == "grid" and not settings.predict:
-        for rule in verdict_table.rules(settings):
-            st.markdown(str(rule))
+    below = st.container(key="below_table")  # on a phone, below the figure
+    with below:
+        with st.container(horizontal=True):
+            controls(settings, ("rows", "columns"), labels=False)
+        if settings.rows == "grid" and not settings.predict:
+            for rule in verdict_table.rules(settings):
+                st.markdown(str(rule))
 with right:
     picture = results.show("effect", settings, seen=partial(predict_cell.part, settings))
 
 if not settings.predict:
     if picture is not None:
-        left.caption(" ".join(map(str, picture.notes)))
+        below.caption(" ".join(map(str, picture.notes)))
     tabs(settings, invariance.TABS, invariance.opening(settings), picture)
 elif predict_cell.revealed(settings):
     tabs(settings, invariance.OF_A_CELL, invariance.opening(settings), picture)
