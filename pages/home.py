@@ -4,7 +4,8 @@ story = home.told()
 settings = frame.begin(
     "home",
     story.title,
-    symbols="X, x|W, w|a|μ|σ|z|F|KL|neuron|case|re-centering, re-scaling|null direction",
+    symbols="X, x|W, w|a|μ|σ|z|δ|γ|ε|‖w‖|ŵ|G|η|θ|F|KL|φ|neuron|case|re-centering, re-scaling"
+    "|null direction",
     controls=("language",),
     tabs=home.TABS,
 )

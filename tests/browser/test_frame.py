@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from normgeo.settings import SETTINGS
+from normgeo.story.story import story
 from normgeo.ui.frame import PAGES
 from tests.pairwise import first
 
@@ -23,9 +24,10 @@ QUESTIONS = {
     title: found[0]
     for title, file in FILES.items()
     if (found := ASKED.findall(file.read_text("utf-8")))
-} | {"Your network": "Which neurons still turn?"}  # of two by its subject
-DATA_IN_HEADING = {"Home", "Invariance", "Learning rate", "Fisher", "Batch"}
-TABS = {PATHS[str(title)]: tabs_of(name) for name, title in PAGES.items()}
+} | {"Your network": "Which neurons still turn?", "Home": story("en").title}
+DATA_IN_HEADING = {"Invariance", "Fisher", "Batch"}
+# Those of Home are the slides of a presentation.
+TABS = {PATHS[str(title)]: tabs_of(name) * (name != "home") for name, title in PAGES.items()}
 every_page = pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
 
 
@@ -75,9 +77,9 @@ def test_settings_go_along_and_come_back(server, page, wait_settled):
     wait_settled(page)
     page.get_by_role("button", name="Teach").click()  # a link beside an open menu leads on
     wait_settled(page)
-    page.get_by_role("link", name="Home", exact=True).click()
+    page.get_by_role("link", name="Batch", exact=True).click()
     wait_settled(page)
-    expect(page.get_by_role("heading", level=1)).to_have_text(QUESTIONS["Home"])
+    expect(page.get_by_role("heading", level=1)).to_have_text(QUESTIONS["Batch"])
     assert query(page)["dataset"] == ["iris"]
     page.get_by_role("button", name="Reset", exact=True).click()
     wait_settled(page)
@@ -215,7 +217,7 @@ def test_settings_open_over_the_page_and_take_an_epsilon_that_is_typed(server, p
         page.wait_for_url(f"**{expected}*")
         wait_settled(page)
     expect(page.get_by_text("must be a number from 0 to 1; 'abc' is not.")).to_be_visible()
-    expect(page.locator(".st-key-options .stMarkdownBadge")).to_have_text("1")
+    expect(page.locator(".st-key-options .stMarkdownBadge")).to_have_text("2")
     page.keyboard.press("Escape")
     expect(settings).to_be_hidden()
 

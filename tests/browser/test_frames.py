@@ -22,7 +22,10 @@ from tests.pairwise import first
 
 MOST = 4  # frames that are tried, of a picture with more: its ends, and two between
 
-FRAMED = ("effect", "where_z_lives", "turn", "descent", "axes", "recurrence", "walk")
+FRAMED = (
+    *("contrast", "averages", "table_1", "counterexamples", "rays"),
+    *("effect", "where_z_lives", "turn", "descent", "axes", "recurrence", "placement", "walk"),
+)
 
 # Settings at which a picture is small, and still has all its parts.
 QUICK: dict[str, dict[str, Any]] = {

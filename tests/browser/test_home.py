@@ -40,6 +40,7 @@ def test_numbers_can_be_changed(look_at, wait_settled):
     # Below the line of heads: the first entry of the first case.
     page.mouse.click(box["x"] + box["width"] / 6, box["y"] + 1.5 * box["height"] / 4)
     page.keyboard.type("7")
+    expect(page.locator("#portal input")).to_have_value("7")
     page.keyboard.press("Enter")
     page.wait_for_function("location.search.includes('example=7.')")
     wait_settled(page)

@@ -44,7 +44,7 @@ FULL = {  # each by the file that it cannot write
     "normgeo render turn dataset=iris -o {folder}/a.html": "a.html",
     "normgeo layer --example batch -o {folder}/b.html": "b.html",
     "normgeo training --example -o {folder}/c.json": "c.json",
-    "normgeo figures {folder} dataset=iris --format html": "averages.html",
+    "normgeo figures {folder} dataset=iris --format html": "contrast.html",
 }
 
 

@@ -100,7 +100,7 @@ from streamlit.testing.v1 import AppTest
 import normgeo.claims
 
 audited = functools.cache(functools.partial(tuple, normgeo.claims.audit()))
-normgeo.claims.audit = lambda progress: audited()  # once, for the command and the page
+normgeo.claims.audit = lambda *given: audited()  # once, for the command and the page
 from normgeo.__main__ import main
 from normgeo.pictures import PICTURES
 from normgeo.ui.ahead import OPENED

@@ -20,13 +20,13 @@ from tests.pairwise import loops
 
 def test_settings_are_one_click_away_and_told_where_they_differ(shown):
     page = shown("learning_rate", dataset="wine", eps="0.1", neurons="5")
-    assert ":blue-badge[2]" in page.words
-    assert "Not the default: neurons H (0: automatic), ε" in page.words
+    assert ":blue-badge[3]" in page.words
+    assert "Not the default: data, neurons H (0: automatic), ε" in page.words
     assert page.app.selectbox(key="neurons").value == 5
     page.app.session_state["settings"] = False
     page.app.run()
     assert "neurons" not in [one.key for one in page.app.selectbox], "they are closed"
-    assert "badge" not in shown("learning_rate", dataset="wine").words
+    assert "badge" not in shown("learning_rate").words
 
 
 def test_neurons_are_chosen_by_the_name_of_their_output(shown):

@@ -6,9 +6,13 @@ import pytest
 
 from normgeo.pictures import PAGE_OF, PICTURES
 from normgeo.pictures.style.chart import Chart
-from normgeo.settings import Settings
+from normgeo.settings import Settings, as_text
 
 ENDS = {
+    "contrast": (-3.0, 5.0),
+    "averages": (-3.0, 5.0),
+    "counterexamples": ("batch.case_rescaling", "weight.case_rescaling"),
+    "rays": (0.5, 16.0),
     "effect": (-3.0, 5.0),
     "where_z_lives": (-3.0, 5.0),
     "turn": (0.5, 16.0),
@@ -65,7 +69,7 @@ def test_another_action_after_the_slider_moved_computes_nothing_anew(
     assert PICTURES[name].study.compute in {compute for compute, _ in pool.asked}
     before = len(pool.asked), len(drawn)
     for end in ENDS[name]:
-        page.open(PAGE_OF[name], **query, **{slider: f"{end:g}"})  # as the slider writes it
+        page.open(PAGE_OF[name], **query, **{slider: as_text(end)})  # as the slider writes it
         place, _ = page.sent(name)["opened"]
-        assert float(page.figure(name)["layout"]["meta"]["steps"]["values"][place]) == end
+        assert page.figure(name)["layout"]["meta"]["steps"]["values"][place] == as_text(end)
         assert (len(pool.asked), len(drawn)) == before

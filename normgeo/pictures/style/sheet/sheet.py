@@ -21,7 +21,7 @@ FORMS = {"": Form(1140), "narrow": Form(328, narrow=True), "hall": Form(790, hig
 
 WORDS = "annotations", "shapes"
 
-HALF = {"half": Form(500, high=438)}
+HALF = {"half": Form(500, high=430)}
 """Half a screen, where two figures are seen beside each other."""
 
 
