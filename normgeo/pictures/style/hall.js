@@ -1,12 +1,13 @@
 // A figure shown in a hall, as high as the screen: its form for a hall, fitted to the height.
 
 const MOST_ABOVE = 0.35; // of the screen above a figure; one with more above it has a screen of its own
-const EDGE = 8; // pixels beneath a figure
+const EDGE = 8; // pixels beneath a figure, where the page names no other number
 
 // A page shown in a hall says how much larger type is than elsewhere; its figures end where the
 // screen does, and begin beneath the bar of a tour.
 function hall(plot) {
-  const larger = getComputedStyle(document.documentElement).getPropertyValue("--magnify");
+  const look = getComputedStyle(document.documentElement);
+  const larger = look.getPropertyValue("--magnify");
   if (!larger) {
     return null;
   }
@@ -14,7 +15,8 @@ function hall(plot) {
   const top = plot.parentElement.getBoundingClientRect().top + scrolled;
   const high = window.innerHeight;
   const bar = document.querySelector(".st-key-tour")?.getBoundingClientRect().height ?? 0;
-  return { larger: Number(larger), whole: Math.round(high - (top < MOST_ABOVE * high ? top : bar) - EDGE) };
+  const beneath = Number(look.getPropertyValue("--beneath")) || EDGE;
+  return { larger: Number(larger), whole: Math.round(high - (top < MOST_ABOVE * high ? top : bar) - beneath) };
 }
 
 // The form on a height: the edges of panels are pixels, and a share of what the words leave.
