@@ -84,8 +84,8 @@ class Depth(NamedTuple):
     def about(self) -> str:
         """In a line."""
         return text(
-            "From the first block to the last, before training: {name}, L = {blocks} blocks of "
-            "width D = {width}, {cases} digits, one seed.",
+            "First block to last, before training: {name}, L = {blocks}, D = {width}, {cases} "
+            "digits, one seed.",
             name=self.normalizer.title,
             blocks=self.blocks,
             width=self.width,

@@ -14,7 +14,7 @@ from normgeo.pictures.depth.places import AtPlace, Depth
 from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import CLASSES, GRAY, OTHER
 from normgeo.pictures.style.lines import rounded
-from normgeo.pictures.style.sheet import Panel, Sheet, answer, marks, told
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, marks, told
 from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES, log_ticks
 
 COLORS = {"pre": CLASSES[0], "post": OTHER, "none": GRAY}
@@ -31,7 +31,8 @@ def figure(result: Depth, theme: str) -> go.Figure:
         lines.append(go.Scatter(x=[None], y=[None], mode="lines", line=style, name=name))
     return Sheet(
         [
-            *(answer(at.answer, color=COLORS[at.place.key]) for at in result.at.values()),
+            # In a hall each has one line.
+            *(Band([f"<b>{at.answer}</b>"], 17, COLORS[at.place.key]) for at in result.at.values()),
             told(theme, result.about),
         ],
         rows=[

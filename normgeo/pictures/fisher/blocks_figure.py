@@ -218,7 +218,7 @@ def _names(model: ModelBlocks, row: int, *, ratio: bool) -> dict[str, Any]:
         ends = [-0.5, shown * p - 0.5]
         return {"tickvals": at, "ticktext": ["w", others], "range": ends}
     cells = len(model.overview["raw"])
-    every = max(1, H // 8)
+    every = max(1, H // 5)
     at = [(h + 0.5) * cells / H - 0.5 for h in range(0, H, every)]
     return {
         "tickvals": at,

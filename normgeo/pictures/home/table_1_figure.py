@@ -8,8 +8,10 @@ import plotly.graph_objects as go
 
 from normgeo.base.text import text
 from normgeo.invariance.certificate import Verdict
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.home.table_1 import METHODS, Filled, why
-from normgeo.pictures.style.annotations import method_title, note
+from normgeo.pictures.style.annotations import note
+from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.player import add_slider
 from normgeo.pictures.style.sheet import Panel, Sheet, answer, drawn, told
 from normgeo.pictures.style.template import THEMES
@@ -62,7 +64,7 @@ def _sheet(result: Filled, count: int, theme: str) -> Sheet:
         "range": [len(METHODS) - 0.5, -0.5],
         "tickvals": list(range(len(METHODS))),
         "ticktext": [
-            method_title(result.verdicts[row * columns].normalizer) for row in range(len(METHODS))
+            _name(result.verdicts[row * columns].normalizer) for row in range(len(METHODS))
         ],
     }
     heads = [
@@ -106,6 +108,11 @@ def _sheet(result: Filled, count: int, theme: str) -> Sheet:
         ],
         legend=False,
     )
+
+
+def _name(method: Normalizer) -> str:
+    """The title of a method in its color, as large as other labels."""
+    return f'<span style="color:{method_color(method)}"><b>{text(method.title)}</b></span>'
 
 
 def _line(x: float, color: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from normgeo.pictures.style.template import SIZE, THEMES
 from normgeo.pictures.symmetry.walk import Walks, headline
 from normgeo.pictures.symmetry.walk_words import about, kl_words, null_words, random_words
 
-HIGH = (70, 70), (140, 125)  # pixels of the steps and of the predictions
+HIGH = (62, 70), (124, 125)  # pixels of the steps and of the predictions
 
 
 class Reach(NamedTuple):
@@ -45,7 +45,7 @@ def figure(result: Walks, theme: str) -> go.Figure:
         Sheet(
             [answer(headline(result.found)), *_reasons(result)],
             rows=[_panels(result, t, reach, theme)],
-            foot=[told(theme, *about(result))],
+            foot=[told(theme, "; ".join(about(result)))],
             right=8,
             legend=False,
         )
