@@ -32,7 +32,7 @@ from normgeo.pictures.style.player import add_slider
 from normgeo.pictures.style.sheet import Panel, Sheet, Tiles, answer, drawn, told
 from normgeo.pictures.style.template import CLAIM, MEASURED, PREDICTED, THEMES, log_ticks
 
-HIGH = 176, 230  # pixels of a panel
+HIGH = 162, 230  # pixels of a panel
 
 
 def figure(result: AngularUpdate, theme: str) -> go.Figure:
