@@ -22,7 +22,7 @@ TESTS = (
     "::test_rest_of_a_slider_is_told_once_and_nothing_is_drawn_or_sent_again",
     "tests/browser/test_export_files.py::test_exported_words_are_as_wide_as_on_the_page",
 )
-NEEDED = re.compile(r"pytest|hypothesis|markdown-it-py|playwright|axe")  # tools that TESTS use
+NEEDED = re.compile(r"pytest|hypothesis|playwright|axe")  # tools that TESTS use
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 
 
