@@ -130,7 +130,7 @@ def _scale(maps: Sequence[Array], entries: str, row: int, theme: str) -> dict[st
     shown = np.concatenate([z[np.isfinite(z)] for z in maps])
     largest = float(np.abs(shown).max(initial=0.0)) or 1.0
     plain = [[0.0, look.paper], [1.0, look.ink]]
-    ticks: dict[str, Any] = {"nticks": 5}
+    ticks: dict[str, Any] = {"nticks": 3}
     if entries == "log":
         top = float(shown.max(initial=0.0)) if len(shown) else 0.0
         low = max(float(shown.min(initial=top)), top - DECADES) - 0.5
