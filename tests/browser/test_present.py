@@ -148,11 +148,8 @@ def test_a_measured_network_is_read_from_the_back_row(server, page, wait_settled
 
 
 @pytest.mark.parametrize("name", first(["batch", *PAGES]))
-def test_every_picture_is_read_from_the_back_row(server, page, wait_settled, name, request):
+def test_every_picture_is_read_from_the_back_row(server, page, wait_settled, name):
     """Slide after slide, as they are gone through in a room."""
-    if name == "fisher":
-        why = "In the tab of blocks, numbers of a bar of colors touch at 1280 × 720."
-        request.applymarker(pytest.mark.xfail(reason=why, strict=False))
     page.goto(f"{server}/{'' if name == 'home' else name}?present=1")
     wait_settled(page)
     assert_read_from_the_back_row(page, wait_settled)
@@ -180,11 +177,8 @@ def test_trained_network_is_read_from_the_back_row(server, page, wait_settled):
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", TOURS)
-def test_every_stop_of_a_tour_is_read_from_the_back_row(server, page, wait_settled, name, request):
+def test_every_stop_of_a_tour_is_read_from_the_back_row(server, page, wait_settled, name):
     """Stop after stop by keys, with the question and with what to notice."""
-    if name == "explore":
-        why = "Under the bar of a tour, Learning rate and Batch are 5 % too high at 1280 × 720."
-        request.applymarker(pytest.mark.xfail(reason=why, strict=False))
     stops = TOURS[name].stops
     page.goto(f"{server}/?tour={name}&present=1")
     wait_settled(page)

@@ -20,6 +20,7 @@ from normgeo.pictures.style.sheet import Panel as Cell
 from normgeo.pictures.style.sheet import Sheet, axis_name, drawn, told
 from normgeo.pictures.style.template import SMALL, THEMES, Theme
 
+LOWEST = 0.3  # of the height of an array, where a screen is low: it is read as an image
 SHARE = 3.2  # of the width, for the accuracy, beside that of a method
 HIDDEN: dict[str, Any] = {
     "showticklabels": False,
@@ -102,6 +103,7 @@ def _panel(panel: Panel, place: Place, m: int, theme: str, *, named: bool) -> Ce
         _shapes(found, place, m, color, look),
         high=(round(high), round(high)),
         narrowest=round(max(width(line, SMALL) for line in head)) + 4,
+        lowest=LOWEST,
     )
 
 

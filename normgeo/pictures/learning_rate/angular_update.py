@@ -147,7 +147,7 @@ class AngularUpdate:
             Change(text("norm {symbol}", symbol=self.symbol), 1.0, k, k, None),
             pushed,
             Change(
-                text("turn of a step, tan θ"),
+                text("turn, tan θ"),
                 float(np.degrees(here.angle)),
                 float(np.degrees(angle)),
                 float(np.tan(angle) / np.tan(here.angle)),

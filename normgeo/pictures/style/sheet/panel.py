@@ -37,6 +37,7 @@ class Panel(NamedTuple):
         over: bands above it.
         aside: bands at its right, on a phone above it. frame: the color of one around both.
         narrowest: pixels of its width at least, where others give way.
+        lowest: the share of its height that is enough where a screen is low.
 
     """
 
@@ -54,6 +55,7 @@ class Panel(NamedTuple):
     frame: str = ""
     widest: str = ""
     narrowest: int = 0
+    lowest: float = LEAST
 
     def beside(self, first: bool, form: Form) -> float:
         """Return the pixels for what stands at its left."""
@@ -94,7 +96,7 @@ class Panel(NamedTuple):
 
     def least(self, wide: float, form: Form) -> float:
         """Return the pixels of its axes at least."""
-        return max(min(LOWEST, LEAST * self.high[0]), self._beside_it(wide, form))
+        return max(min(LOWEST, self.lowest * self.high[0]), self._beside_it(wide, form))
 
     def below(self, wide: float, form: Form) -> float:
         """Return the pixels for what stands under it."""
