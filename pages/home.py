@@ -8,5 +8,6 @@ settings = frame.begin(
     "|null direction",
     controls=("language",),
     tabs=home.TABS,
+    follows=home.FOLLOWS,
 )
 home.draw(story, settings)

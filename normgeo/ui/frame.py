@@ -78,6 +78,7 @@ def begin(
     tabs: Iterable[str] = (),
     defaults: Mapping[str, Any] = url.NONE,
     picture: Judge = "",
+    follows: Iterable[str] | None = None,
 ) -> Settings:
     """Open a page: heading, controls, warnings about the URL; return its settings.
 
@@ -89,6 +90,7 @@ def begin(
         defaults: the page's own defaults, for settings that are not in the URL.
         picture: the main one, or the judge of a visitor's own layer; settings that it refuses
             cannot be chosen.
+        follows: settings that it takes over from other pages; None for all that its pictures use.
 
     """
     _require_app()
@@ -97,8 +99,8 @@ def begin(
     server = here(_server)
     _prepare_process()
     place, lost = tours.here(page, PAGES)
-    used = (PICTURES[name].uses for name, where in PAGE_OF.items() if where == page)
-    own = {*controls, *more}.union(*used)
+    pictures = (PICTURES[name].uses for name, where in PAGE_OF.items() if where == page)
+    own = {*controls, *more}.union(*(pictures if follows is None else [follows]))
     settings, problems = url.read(page, tabs, {**defaults, **tours.defaults(place)}, own)
     st.html(_HERE / "style.css")
     present.begin(settings)

@@ -25,6 +25,14 @@ def test_settings_go_along_with_the_navigation(shown):
     assert session.app.selectbox(key="dataset").value == "wine"
 
 
+def test_home_follows_sliders_and_leaves_other_settings_to_the_pages_that_have_them(shown):
+    session = shown("invariance", dataset="wine", delta="4")
+    session.open("home")
+    assert session.query == {"delta": "4"}
+    session.open("batch")
+    assert session.query == {"dataset": "wine"}
+
+
 def moved(session, **words):
     """A slider has come to rest, and the page is left before its script has run."""
     session.app.session_state["_moved"] = session.query, words

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import streamlit as st
 
+from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
-from normgeo.story.story import STATES, Chapter, Story, language, story
+from normgeo.story.story import SHARED, STATES, Chapter, Story, language, story
 from normgeo.ui import results, url
 from normgeo.ui.home import example
 from normgeo.ui.home.ways import draw_ways
 from normgeo.ui.teaching import present
 
-__all__ = ["TABS", "draw", "told"]
+__all__ = ["FOLLOWS", "TABS", "draw", "told"]
 
 TABS = tuple(STATES)[1:]
 """The slides of a presentation after the first one: the chapters, by their pictures."""
+
+
+FOLLOWS = {*SHARED, *(PICTURES[name].study.slider for name in STATES)} - {"", "theme"}
+"""The settings of other pages that the story follows."""
 
 
 def told() -> Story:
