@@ -29,17 +29,21 @@ SHARE = 0.62  # of the width of one method, for the picture
 def figure(result: EffectOnData, theme: str) -> go.Figure:
     """Draw the case and its z under each method; the frames of the slider are contrasts."""
     effect, every = result.effect, range(len(result.effect.strengths))
+    images = _images(result)
     methods = list(effect.methods.values())
     traces = [_case(theme)]
     traces += [t for place, one in enumerate(methods) for t in dots(one, place + 2, theme)]
     moving = [0, *(1 + 3 * place + i for place in range(len(methods)) for i in (1, 2))]
     changes = [
-        [_values(result, step), *(c for one in methods for c in moved(one, step))] for step in every
+        [_values(images[step]), *(c for one in methods for c in moved(one, step))] for step in every
     ]
     for trace, values in zip(moving, changes[result.opening], strict=True):
         traces[trace].update(values)
     whole, words = drawn(
-        [_sheet(result, step, theme) for step in every], traces, theme, result.opening
+        [_sheet(result, step, images[step].shape, theme) for step in every],
+        traces,
+        theme,
+        result.opening,
     )
     add_slider(
         whole,
@@ -56,10 +60,10 @@ def figure(result: EffectOnData, theme: str) -> go.Figure:
     return whole
 
 
-def _sheet(result: EffectOnData, step: int, theme: str) -> Sheet:
+def _sheet(result: EffectOnData, step: int, shape: tuple[int, ...], theme: str) -> Sheet:
     strength = number(float(result.effect.strengths[step]), 6)
     axis: dict[str, Any] = {"visible": False, "fixedrange": True}
-    _, height, width = _images(result).shape
+    height, width = shape
     across = axis | {"range": [-0.5, width - 0.5]}
     down = axis | {"range": [height - 0.5, -0.5]}
     if result.dataset.image_shape is not None:
@@ -121,10 +125,9 @@ def _images(result: EffectOnData) -> Array:
     return found
 
 
-def _values(result: EffectOnData, step: int) -> dict[str, Any]:
+def _values(image: Array) -> dict[str, Any]:
     """What the picture shows at one contrast, in whole shares of all ink."""
-    levels = np.round(LEVELS * _images(result)[step]).astype(np.int8)
-    return {"type": "heatmap", "z": levels}
+    return {"type": "heatmap", "z": np.round(LEVELS * image).astype(np.int8)}
 
 
 def _case(theme: str) -> go.Heatmap:

@@ -16,6 +16,7 @@ from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, drawn
 from normgeo.pictures.style.template import THEMES
 
 HIGH = 250, 200  # pixels
+SAME = 1e-9  # of the loss: a smaller change is rounding
 
 
 def figure(result: AngularUpdate, theme: str) -> go.Figure:
@@ -102,11 +103,13 @@ def _dot(result: AngularUpdate, step: int, theme: str) -> Trace:
 def _sheet(result: AngularUpdate, step: int, theme: str) -> Sheet:
     """The factors of the norm and of the loss, over the plane."""
     norm, *_, loss = result.changes(step)
-    said = text(
-        "w × {norm}: the loss × {loss}",
-        norm=norm_words(norm.factor),
-        loss=fraction(loss.factor),
-    )
+    said = text("w × {norm}: the loss stays", norm=norm_words(norm.factor))
+    if not result.has_law or not np.isclose(loss.factor, 1, rtol=SAME):
+        said = text(
+            "w × {norm}: the loss × {loss}",
+            norm=norm_words(norm.factor),
+            loss=fraction(loss.factor),
+        )
     plain = {"showgrid": False, "zeroline": False, "constrain": "range"}
     up = {"title": text("against the gradient"), "showticklabels": False, "ticks": ""}
     norms, largest = result.curve.norms.tolist(), float(np.max(result.curve.loss))

@@ -90,4 +90,12 @@ def test_loss_of_the_rays_is_that_of_the_turn_and_stays():
     rays, turn = (PICTURES[name].compute(Settings()) for name in ("rays", "turn"))
     assert rays.curve.loss.tolist() == turn.curve.loss.tolist()
     assert np.ptp(rays.curve.loss) < 1e-12 * rays.curve.loss[0]
-    assert "w × 2: the loss × 1" in str(PICTURES["rays"].figure(rays, "light").layout.annotations)
+    assert "w × 2: the loss stays" in str(PICTURES["rays"].figure(rays, "light").layout.annotations)
+
+
+def test_without_a_law_the_loss_of_the_rays_is_told():
+    """Weights that are not normalized: the loss at 2w is another one."""
+    result = PICTURES["rays"].compute(Settings(method="standard", dataset="wine"))
+    _, _, _, loss = result.changes(result.opening)
+    assert loss.factor != pytest.approx(1, rel=1e-3)
+    assert "the loss ×" in str(PICTURES["rays"].figure(result, "light").layout.annotations)
