@@ -38,8 +38,11 @@ def test_default_is_batch_norm_on_digits_at_twice_the_norm(shown):
     assert factors(page) == ["2", "½", "¼", "1"]
     words = page.captions("turn")
     assert "<b>batch norm</b>, weights of neuron 0: first step of gradient descent" in words
-    assert "So it turns a quarter." in words.replace("<br>", " ")
+    assert "So it turns a quarter as much." in words.replace("<br>", " ")
     assert page.query == {}
+    longer = shown("learning_rate", growth="4").captions("turn").replace("<br>", " ")
+    assert "4 times as long: the gradient × ¼, from 4 times as far." in longer
+    assert "So it turns × 1/16 as much." in longer
 
 
 def test_one_switch_answers_for_each_optimizer_on_the_first_screen(shown):

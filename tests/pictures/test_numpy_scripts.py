@@ -212,7 +212,7 @@ def test_angular_update(rows, subtests):
             script, _, words = written("turn", **chosen)
             gradient, turn, tangent, *loss = map(numbers, printed(script))
             assert gradient == tile(words, "gradient ‖G‖")
-            assert [*turn, *tangent] == tile(words, "turn of a step")
+            assert [*turn, *tangent] == tile(words, "turn, tan θ")
             # A Poisson family has the logarithm of y!, which is no short line of NumPy.
             assert loss == ([] if "reversed" in str(chosen) else [tile(words, "loss")])
 

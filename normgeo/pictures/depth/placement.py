@@ -40,10 +40,10 @@ class Placement(NamedTuple):
         """What was trained."""
         settings = self.found.settings
         return text(
-            "{method}, width {width}, {epochs} epochs of Adam on {cases} digits; of the rates "
-            "{rates} the best on {validation} others. Shown: {tested} test digits, mean of "
-            "{seeds} seeds, band: lowest to highest; training loss in nats. Other networks and "
-            "data may differ.",
+            "{method}, width {width}, {epochs} epochs of Adam on {cases} digits. The best of the "
+            "rates {rates} is chosen on {validation} other digits. Accuracy on {tested} test "
+            "digits; loss of training in nats. Mean of {seeds} seeds; the band goes from the "
+            "lowest to the highest. Other networks and data may differ.",
             method=NORMALIZERS[settings["method"]].title.capitalize(),
             width=settings["width"],
             cases=settings["cases"][0],

@@ -84,7 +84,7 @@ def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
     right = _angle_axes(result)
     return Sheet(
         [
-            answer(why(result)),
+            answer(why(result, step)),
             Tiles(tiles(result, step, look.muted), FACTOR),
         ],
         rows=[

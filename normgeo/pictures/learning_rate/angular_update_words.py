@@ -24,23 +24,41 @@ def tiles(result: AngularUpdate, step: int, muted: str) -> list[list[str]]:
     return [_tile(change, place == 0, muted) for place, change in enumerate(result.changes(step))]
 
 
-def why(result: AngularUpdate) -> str:
-    """What a doubled norm does to the turn of a step, and why."""
+def why(result: AngularUpdate, step: int) -> str:
+    """What a longer or shorter norm does to the turn of a step, and why."""
     if not result.has_law:
         return result.no_law
-    turn = result.changes(result.place(2.0))[2]
-    expected = turn.predicted or 0.0
+    norm, pushed, turn, _ = result.changes(step)
+    times, expected = norm_words(norm.factor), turn.predicted or 0.0
+    if norm.factor == 1:
+        return text("At this length a step turns it by {angle}°.", angle=number(turn.after))
+    twice = bool(np.isclose(norm.factor, 2))
+    long = text("Twice as long") if twice else text("{times} times as long", times=times)
     if abs(turn.factor / expected - 1) > 2 * NEAR:
         limit = text("without ε") if result.normalizer.added_eps else text("for small steps")
         return text(
-            "Twice as long, it turns × {found} as much; {limit} × {expected}.",
+            "{long}, it turns × {found} as much; {limit} × {expected}.",
+            long=long,
             found=number(turn.factor),
             limit=limit,
             expected=fraction(expected),
         )
-    if result.curve.optimizer.linear:
-        return text("Twice as long: half the gradient, from twice as far. So it turns a quarter.")
-    return text("Twice as long: the same step, from twice as far. So it turns half as much.")
+    linear = result.curve.optimizer.linear
+    if twice and linear:
+        return text(
+            "Twice as long: half the gradient, from twice as far. So it turns a quarter as much."
+        )
+    if twice:
+        return text("Twice as long: the same step, from twice as far. So it turns half as much.")
+    return text(
+        "{long}: {pushed}, from {times} times as far. So it turns × {turn} as much.",
+        long=long,
+        pushed=text("the gradient × {factor}", factor=fraction(pushed.predicted or 0.0))
+        if linear
+        else text("the same step"),
+        times=times,
+        turn=fraction(expected),
+    )
 
 
 def about(result: AngularUpdate) -> str:

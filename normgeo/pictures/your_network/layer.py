@@ -127,8 +127,10 @@ class Neurons(NamedTuple):
                 "The norm is {over} times that at which growth and decay balance.",
                 over=number(float(self.over_balance[0]), 2),
             )
+        alone = len(self.over_balance) == len(self.values["norm"])  # a block is a neuron
         return near < len(self.over_balance), text(
-            "In {near} of {all} blocks growth and decay balance to within a factor of {factor:g}.",
+            "In {near} of {all} {what} growth and decay balance to within a factor of {factor:g}.",
+            what=text("neurons") if alone else text("blocks"),
             near=near,
             all=len(self.over_balance),
             factor=NEAR,

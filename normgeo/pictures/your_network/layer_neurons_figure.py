@@ -31,13 +31,13 @@ def places(order: Array) -> dict[str, Any]:
     words = {
         "tickvals": list(range(1, len(order) + 1)),
         "ticktext": [str(h) for h in order.tolist()],
-        "title": text("neuron, smallest first"),
+        "title": text("neuron, slowest first"),
     }
     return {
         "range": [0.3, max(len(order), 1) + 0.7],
         "showgrid": False,
         "zeroline": False,
-        **(words if few else {"title": text("neurons, smallest first"), "nticks": 5}),
+        **(words if few else {"title": text("neurons, slowest first"), "nticks": 5}),
     }
 
 
