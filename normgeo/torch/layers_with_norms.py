@@ -54,8 +54,9 @@ def layers(
         batch: as of `measure`. names: of the weights; None for all.
 
     Layers are the linear ones and convolutions that are called; weights that a module takes itself,
-    as those of a recurrent cell or of `torch.nn.MultiheadAttention`, `measure` tells of. Of a layer
-    that is called several times the first call is told.
+    as those of a recurrent cell or of `torch.nn.MultiheadAttention`, and those that are made of
+    others, as by a spectral norm, `measure` tells of. Of a layer that is called several times the
+    first call is told.
 
     Raises:
         ValueError: no module, no such name, no layer, or two calls that differ, as with dropout.
@@ -221,6 +222,8 @@ class _Run:
         found = []
         for path, call in self.calls.items():
             module = _module_of(path, call)
+            if "weight" not in module.tensors:  # made of another one, as by a spectral norm
+                continue
             for name, how in Arrangement.all_of(module, outputs_last=hasattr(call.module, "nf")):
                 basis, place = Basis(SEEN), PLACES["after"]
                 why = text("no norm was seen to take its outputs alone, or to give its inputs")

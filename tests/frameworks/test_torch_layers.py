@@ -221,6 +221,12 @@ def test_shared_layer_is_told_by_its_first_call():
     assert layer.X.shape[0] == 9
 
 
+def test_weight_that_is_made_of_another_is_left_out():
+    spectral = nn.utils.parametrizations.spectral_norm(nn.Linear(5, 6))
+    model = nn.Sequential(spectral, nn.ReLU(), nn.Linear(6, 3)).eval()
+    assert [*normgeo.torch.layers(model, X)] == ["2.weight"]
+
+
 def test_wrapped_module_has_the_same_layers():
     model = network()
     assert [*normgeo.torch.layers(nn.DataParallel(model), X)] == [*normgeo.torch.layers(model, X)]
