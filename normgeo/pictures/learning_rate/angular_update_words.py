@@ -45,13 +45,11 @@ def why(result: AngularUpdate, step: int) -> str:
         )
     linear = result.curve.optimizer.linear
     if twice and linear:
-        return text(
-            "Twice as long: half the gradient, from twice as far. So it turns a quarter as much."
-        )
+        return text("Twice as long: half the gradient, from twice as far: a quarter of the turn.")
     if twice:
-        return text("Twice as long: the same step, from twice as far. So it turns half as much.")
+        return text("Twice as long: the same step, from twice as far: half the turn.")
     return text(
-        "{long}: {pushed}, from {times} times as far. So it turns × {turn} as much.",
+        "{long}: {pushed}, from {times} times as far: the turn × {turn}.",
         long=long,
         pushed=text("the gradient × {factor}", factor=fraction(pushed.predicted or 0.0))
         if linear
