@@ -14,7 +14,7 @@ USUAL = "0.000", "0.0000"  # such labels, plain and logarithmic
 
 
 def axis_labels(axis: Layout, widest: str = "") -> list[str]:
-    """Return the labels of an axis, with the widest; one that plotly makes is as wide as such are."""
+    """Return the labels of an axis, with the widest; those that plotly makes are as usual."""
     if axis.get("visible") is False or axis.get("showticklabels") is False:
         return []
     labels = own_labels(axis) + [widest] * bool(widest)
