@@ -27,8 +27,9 @@ def main(settings: Settings) -> None:
     lines = [
         r"\mathrm{KL}[P_w \Vert P_{2w}] &= \tfrac12\, w^{\mathsf T} F w + O(\lVert w \rVert^3)",
         *(
-            rf"\text{{{point.normalizer.title}: }} {tex.number(plane.doubled.kl)} "
-            rf"&\text{{ beside }} {tex.number(plane.doubled.quadratic)}"
+            rf"\text{{{point.normalizer.title}: }} \mathrm{{KL}} &= "
+            rf"{tex.number(plane.doubled.kl)}, \quad \tfrac12\, w^{{\mathsf T}} F w = "
+            rf"{tex.number(plane.doubled.quadratic)}"
             for point, plane in zip(picture.base.points, picture.planes, strict=True)
             if plane.doubled is not None
         ),

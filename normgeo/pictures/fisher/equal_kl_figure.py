@@ -47,7 +47,7 @@ def figure(result: EqualKL, theme: str) -> go.Figure:
     if planes:
         names = [number(level) for level in result.levels.tolist()]
         frames = [
-            {"name": name, "data": data, "traces": list(range(len(data)))}
+            {"name": name, "data": [*map(_moving, data)], "traces": list(range(len(data)))}
             for name, data in zip(names, moving, strict=True)
         ]
         add_slider(whole, frames, start=opening, prefix=text("KL in nats: c = "), theme=theme)
@@ -98,6 +98,11 @@ def _panel(
         )
     ]
     return [within, *lines]
+
+
+def _moving(trace: dict[str, Any]) -> dict[str, Any]:
+    """What of a trace is another one at another level."""
+    return {key: trace[key] for key in ("x", "y", "hovertemplate") if key in trace}
 
 
 def _curve(points: Array, panel: int, strip: bool) -> dict[str, Any]:
