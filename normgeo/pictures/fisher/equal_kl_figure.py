@@ -22,7 +22,7 @@ from normgeo.pictures.style.template import LARGE, MEASURED, PREDICTED, SIZE, TH
 
 FILL = 0.2  # of the method's color
 SHAPE = 0.54  # height of a panel over its width, about
-HIGH = 176, 200  # pixels of a panel
+HIGH = 166, 200  # pixels of a panel
 LONG = 0.05  # relative: KL and quadratic form of w → 2w that differ by more are explained
 
 
