@@ -14,8 +14,8 @@ from normgeo.base.text import text
 from normgeo.fisher.contours import Contours
 from normgeo.pictures.captions import listed, variant
 from normgeo.pictures.fisher.equal_kl import EqualKL, Plane
-from normgeo.pictures.style.annotations import colored, method_title, note, sized
-from normgeo.pictures.style.colors import blend, method_color
+from normgeo.pictures.style.annotations import colored, note, sized
+from normgeo.pictures.style.colors import blend, legible, method_color
 from normgeo.pictures.style.player import add_slider
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, drawn, told
 from normgeo.pictures.style.template import LARGE, MEASURED, PREDICTED, SIZE, THEMES, Theme
@@ -186,14 +186,15 @@ def _axes(result: EqualKL, look: Theme) -> list[Panel]:
         }
         if not plane.small:
             up["scaleanchor"] = f"x{n}"
-        name = method_title(point.normalizer, variant(point.normalizer))
+        title = f"<b>{point.normalizer.title}{variant(point.normalizer)}</b>"
+        color = legible(method_color(point.normalizer), look.paper, look.ink)
         inside = {"yanchor": "top", "yshift": -2, "font": {"size": SIZE + 2}}
         known = plane.contours is not None
         panels.append(
             Panel(
                 {**plain, **along, "range": [-x, x]},
                 plain | up,
-                [f"{name} {_verdict(plane)}"],
+                [f"{colored(title, color, SIZE)} {_verdict(plane)}"],
                 [note(_numbers(plane, look), 0.02, 1, **inside)] if known else [],
                 high=HIGH,
             )
@@ -220,8 +221,9 @@ def _tick(far: float) -> float:
 
 def _extent(result: EqualKL) -> tuple[float, float]:
     """Return how far the panels reach: to all contours that are not too far, and to 0 and 2w."""
+    ray = np.array([float(result.with_weights), 0.0])
     far = [plane.far for plane in result.planes if not plane.small]
-    x, y = np.max([*far, [1.0 if result.with_weights else 0.0, 0.0]], axis=0).tolist()
+    x, y = np.stack([ray, *far]).max(axis=0).tolist()
     x = 1.12 * (x or 1.0)
     return x, float(np.clip(1.08 * y, SHAPE * x, x))
 
