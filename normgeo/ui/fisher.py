@@ -44,7 +44,7 @@ def _singular(settings: Settings, model: NormalizedGLM) -> None:
     H, D = model.W.shape
     count = expected_dimension(model.normalizer, H, D, model.family)
     words = text("F of the weights is regular by formula: every direction changes something.")
-    label = text("Symmetry shows the count, and what would hide a direction")
+    label = text("Symmetry shows the count")
     if count:
         label = text("Symmetry shows which ones, and why")
         words = text(
