@@ -74,7 +74,9 @@ def figure(result: NullDirections, theme: str) -> go.Figure:
         yaxis="y2",
     )
     left, right = _heads(result, look.muted)
-    titles = [note(bar.title, 0, i - thick / 2 - 0.04, xref="x", yref="y") for i, bar in enumerate(bars)]
+    titles = [
+        note(bar.title, 0, i - thick / 2 - 0.04, xref="x", yref="y") for i, bar in enumerate(bars)
+    ]
     reasons = Panel(
         {"visible": False, "range": [0, 1.6 * max([1, *(bar.count for bar in bars)])]},
         {"visible": False, "range": [rows - 0.4, -0.75]},
