@@ -65,7 +65,9 @@ def add_slider(
     if hall := (figure.layout.meta or {}).get("hall"):
         longer = {key: hall[key] + HALL for key in ("height", "least")}
         margin = hall["margin"] | {"b": hall["margin"]["b"] + HALL}
-        figure.update_layout(meta={**figure.layout.meta, "hall": hall | longer | {"margin": margin}})
+        figure.update_layout(
+            meta={**figure.layout.meta, "hall": hall | longer | {"margin": margin}}
+        )
     figure.update_layout(
         meta={**(figure.layout.meta or {}), "single": single},
         height=figure.layout.height + STRIP,
