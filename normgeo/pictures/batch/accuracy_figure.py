@@ -15,7 +15,7 @@ from normgeo.pictures.batch.accuracy import Accuracy
 from normgeo.pictures.style.annotations import KEPT, note
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.sheet import Band, Panel, upright
-from normgeo.pictures.style.template import LARGE, MEASURED, SMALL, THEMES
+from normgeo.pictures.style.template import LARGE, MEASURED, SIZE, THEMES
 
 
 def traces(result: Accuracy, axis: int, theme: str) -> Iterator[go.Scatter]:
@@ -133,7 +133,7 @@ def _none(sizes: list[int], method: str) -> dict[str, Any]:
         textangle=-90,
         xanchor="left",
         xshift=3,
-        font={"size": SMALL, "color": _color(method)},
+        font={"size": SIZE, "color": _color(method)},
     )
 
 

@@ -62,7 +62,7 @@ def why(result: AngularUpdate, step: int) -> str:
 
 
 def effective(result: AngularUpdate, step: int) -> list[str]:
-    """By what factor the learning rate on the unit sphere differs; nothing where there is no law."""
+    """By what factor the learning rate on the unit sphere differs; nothing without a law."""
     if not result.has_law:
         return []
     power = result.curve.optimizer.power

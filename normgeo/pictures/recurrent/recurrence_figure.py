@@ -170,8 +170,8 @@ def _lines(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
                     value=unit,
                 ),
             )
-    predicted = [key for key, curves in methods.items() if curves.predicted is not None]
-    for place, (key, (x, y)) in enumerate(zip(predicted, values, strict=False)):
+    laws = sum(curves.predicted is not None for curves in methods.values())
+    for place, (x, y) in zip(range(laws), values, strict=False):
         yield go.Scatter(
             x=x,
             y=y,
