@@ -94,11 +94,11 @@ def _shorter(result: Neurons, muted: str, ink: str) -> Panel:
     upward, found = _shares(result), _drawable(result.shorter)
     low, high = upward["range"]
     place = {"yref": "y", "yanchor": "top", "font": {"size": SMALL, "color": muted}}
-    words = [note(text("counts from {share}", share=percent(MUCH)), 0.01, np.log10(MUCH), **place)]
+    said = [note(text("counts from {share}", share=percent(MUCH)), 0.01, np.log10(MUCH), **place)]
     if len(found) and low < (most := np.log10(found[0])) < high - 0.25 * (high - low):
         largest = {"yref": "y", "yshift": 8, "font": {"size": SIZE, "color": ink}}
-        words.append(note(text("<b>{most}</b>", most=percent(found[0])), 0.05, most, **largest))
-    return Panel(across, upward, head, words, [counts], high=(280, 240), share=0.8, lowest=0.5)
+        said.append(note(text("<b>{most}</b>", most=percent(found[0])), 0.05, most, **largest))
+    return Panel(across, upward, head, said, [counts], high=(280, 240), share=0.8)
 
 
 def _drawable(values: Iterable[Any]) -> Array:
