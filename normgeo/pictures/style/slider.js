@@ -23,8 +23,10 @@ const SLIDER_STYLE = `
 .figure-plot.narrow { display: flex; flex-direction: column; }
 .narrow .frames { position: sticky; z-index: 1; order: 1; bottom: var(--foot, 0px); padding: 4px 10px 2px;
   background: var(--paper); box-shadow: 0 -5px 5px -5px var(--muted); }
-.narrow .frames output { flex-basis: 100%; order: -1; line-height: 24px; }
-.narrow .frames.single .scale { flex-basis: 100%; }
+@media (width < ${NARROW}px) {
+  .frames output { flex-basis: 100%; order: -1; line-height: 24px; }
+  .frames.single .scale { flex-basis: 100%; }
+}
 `;
 
 class Slider {
