@@ -116,7 +116,7 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
         high=(220, 200),
         share=share,
         over=[
-            Band([text("test accuracy, batches of {m}", m=m)]),
+            Band([text("test accuracy in batches of {m}", m=m)]),
             Band(["   ".join(shares)], LARGE),
         ],
     )
