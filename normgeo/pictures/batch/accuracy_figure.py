@@ -15,7 +15,7 @@ from normgeo.pictures.batch.accuracy import Accuracy
 from normgeo.pictures.style.annotations import KEPT, note
 from normgeo.pictures.style.colors import blend, legible, method_color
 from normgeo.pictures.style.sheet import Band, Panel, upright
-from normgeo.pictures.style.template import LARGE, MEASURED, SMALL, THEMES, Theme
+from normgeo.pictures.style.template import LARGE, MEASURED, SIZE, THEMES, Theme
 
 
 def traces(result: Accuracy, axis: int, theme: str) -> Iterator[go.Scatter]:
@@ -116,7 +116,7 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
         high=(220, 200),
         share=share,
         over=[
-            Band([text("test accuracy, trained in batches of {m}", m=m)]),
+            Band([text("test accuracy in batches of {m}", m=m)]),
             Band(["   ".join(shares)], LARGE),
         ],
     )
@@ -133,7 +133,7 @@ def _none(sizes: list[int], method: str, look: Theme) -> dict[str, Any]:
         textangle=-90,
         xanchor="left",
         xshift=3,
-        font={"size": SMALL, "color": legible(_color(method), look.paper, look.ink)},
+        font={"size": SIZE, "color": legible(_color(method), look.paper, look.ink)},
     )
 
 
