@@ -30,7 +30,7 @@ from normgeo.pictures.learning_rate.weight_plane_figure import (
 )
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.player import add_slider
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, Tiles, answer, drawn, told
+from normgeo.pictures.style.sheet import Panel, Sheet, Tiles, answer, drawn, told
 from normgeo.pictures.style.template import CLAIM, MEASURED, PREDICTED, THEMES, log_ticks
 
 HIGH = 162, 230  # pixels of a panel
@@ -86,13 +86,13 @@ def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
     return Sheet(
         [
             answer(why(result, step)),
-            Band(effective(result, step)),
             Tiles(tiles(result, step, look.muted), FACTOR, short=True),
         ],
         rows=[
             [
                 Panel(
                     *left,
+                    effective(result, step),
                     notes=lambda wide, high: steps(
                         result,
                         plane.reaches[step],
