@@ -65,7 +65,7 @@ def test_inexact_places_are_the_first_thing_on_a_projector(shown):
     expect(last.locator(".word")).to_have_text("does not hold")
 
 
-@pytest.mark.parametrize(("width", "height", "tallest"), [(1280, 720, 3000), (390, 844, 5500)])
+@pytest.mark.parametrize(("width", "height", "tallest"), [(1280, 720, 2500), (390, 844, 5000)])
 def test_all_statements_are_a_list_of_lines(
     server, open_page, wait_settled, width, height, tallest
 ):
