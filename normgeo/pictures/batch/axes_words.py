@@ -22,7 +22,7 @@ def above(panel: Panel, place: Place, color: str) -> list[str]:
 def below(panel: Panel, place: Place) -> dict[str, Any]:
     """How many entries share a statistic, and z of the marked one."""
     found = panel.flat if place.flat_cases else panel.maps
-    return note(_numbers(found, place), 0, 0, yanchor="top", yshift=-4)
+    return note(_numbers(found, place), 0, 0, yanchor="top", yshift=-4, font={"size": SMALL})
 
 
 def _per(found: Shared | str | None, place: Place) -> str:
