@@ -7,7 +7,7 @@ from normgeo.ui.tabs import tabs
 settings = frame.begin(
     "symmetry",
     text("Which directions in weight space does the model not see?"),
-    symbols="W, w|F|KL|N, H, D|K|δ|γ|null direction|tangent|neuron|case",
+    symbols="W, w|‖w‖|F|KL|N, H, D|K|δ|γ|null direction|tangent|neuron|case",
     controls=("method",),
     more=(
         "dataset",

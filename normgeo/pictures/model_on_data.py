@@ -60,7 +60,7 @@ def model_on_data(
     if dataset.dropped:
         notes.append(
             text(
-                "Constant features are left out of the computation: {names!s}.",
+                "The constant features {names!s} are left out of the computation.",
                 names=", ".join(dataset.dropped),
             )
         )

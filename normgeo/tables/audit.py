@@ -178,6 +178,27 @@ def headline(audited: Sequence[Audited]) -> str:
     )
 
 
+def totals(audited: Sequence[Audited]) -> str:
+    """Return how many statements there are of each kind, in a sentence."""
+    found = Counter(one.claim.kind for one in audited)
+    return text(
+        "{all} statements are checked: {said} of the paper, {follows} that follow from it or seem "
+        "to, {later} of later work and {practice} of practice.",
+        all=len(audited),
+        said=found[PAPER_SAYS],
+        follows=found[FOLLOWS],
+        later=found[LATER],
+        practice=found[PRACTICE],
+    )
+
+
+def conditional(one: Audited) -> tuple[str, ...]:
+    """Return the condition on which a statement holds, in a sentence, if there is one."""
+    if one.verdict == HOLDS_IF and one.claim.condition:
+        return (str(text("It holds if {condition}.", condition=text(one.claim.condition))),)
+    return ()
+
+
 def repaired(one: Audited) -> tuple[str, ...]:
     """Return a repair of a statement that does not hold, in a sentence, if there is one."""
     if one.verdict == FAILS and one.claim.repair:
@@ -189,9 +210,7 @@ def remarks(one: Audited) -> tuple[str, ...]:
     """Return the condition or the repair of a verdict, the claim's remark, and an alarm."""
     claim = one.claim
     sentences: list[str] = [text(claim.remark)] if claim.remark else []
-    if one.verdict == HOLDS_IF and claim.condition:
-        sentences.insert(0, text("It holds if {condition}.", condition=text(claim.condition)))
-    sentences = [*repaired(one), *sentences]
+    sentences = [*conditional(one), *repaired(one), *sentences]
     if one.verdict == DEPENDS:
         sentences.append(
             text("The verdict changes with the seed or the size, so there is no verdict.")

@@ -18,6 +18,7 @@ from normgeo.tables.audit import (
     WORDS,
     by_kind,
     by_quantity,
+    conditional,
     headline,
     inexact,
     name,
@@ -26,6 +27,7 @@ from normgeo.tables.audit import (
     shown,
     spread,
     summary,
+    totals,
 )
 
 TITLE = text("The paper, checked")
@@ -76,9 +78,17 @@ def _content(
     return {
         "title": TITLE,
         "parts": [*([("", wrong)] if wrong else []), *parts],
-        "headline": headline(of) if of else "",
+        "headline": _headline(audited, of) if of else "",
+        "totals": totals(of) if of else "",
         "home": home,
     }
+
+
+def _headline(audited: Sequence[Audited], of: Sequence[Audited]) -> str:
+    """Return what stands over a list: the answer, or that it is a part."""
+    if len(audited) == len(of):
+        return headline(of)
+    return text("{n} of {all} statements are listed.", n=len(audited), all=len(of))
 
 
 def _address(claim: Claim, home: str) -> str:
@@ -114,6 +124,7 @@ _TEMPLATES.globals.update(
     WORDS=WORDS,
     address=_address,
     by_quantity=by_quantity,
+    conditional=conditional,
     is_rounded=_is_rounded,
     mark=_mark,
     name=name,

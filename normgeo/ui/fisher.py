@@ -6,11 +6,14 @@ import streamlit as st
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
+from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.normalizer import Normalizer
+from normgeo.null_directions.dimension import expected_dimension
+from normgeo.pictures.captions import USES
 from normgeo.pictures.fisher.equal_kl import EqualKL
 from normgeo.pictures.fisher.longer_steps import WRITTEN, LongerSteps
 from normgeo.settings import Settings
-from normgeo.ui import results, tex
+from normgeo.ui import results, tex, url
 from normgeo.ui.tabs import Tabs, points
 
 
@@ -19,18 +22,45 @@ def main(settings: Settings) -> None:
     picture: EqualKL | None = results.show("equal_kl", settings, again=text("Compute all contours"))
     if picture is None:
         return
+    _singular(settings, picture.base.points[-1].data.model)
+    st.markdown(_along_weights(settings.normalizer))
     lines = [
-        r"\mathrm{KL}[P_w \Vert P_{2w}] &\approx \tfrac12\, w^{\mathsf T} F w",
+        r"\mathrm{KL}[P_w \Vert P_{2w}] &= \tfrac12\, w^{\mathsf T} F w + O(\lVert w \rVert^3)",
         *(
-            rf"&= {tex.number(plane.doubled.quadratic)}\ ({tex.words(point.normalizer.title)})"
+            rf"\text{{{point.normalizer.title}: }} \mathrm{{KL}} &= "
+            rf"{tex.number(plane.doubled.kl)}, \quad \tfrac12\, w^{{\mathsf T}} F w = "
+            rf"{tex.number(plane.doubled.quadratic)}"
             for point, plane in zip(picture.base.points, picture.planes, strict=True)
             if plane.doubled is not None
         ),
     ]
     st.latex(tex.aligned(lines, gap=4))
-    st.markdown(_along_weights(settings.normalizer))
     source = text("Section 5.2.1, Eq. 8, for the step from w to 2w, in nats per case.")
     st.caption(" ".join(map(str, (source, *picture.base.notes))))
+
+
+def _singular(settings: Settings, model: NormalizedGLM) -> None:
+    """Say whether F is singular, and lead to the page that says why."""
+    H, D = model.W.shape
+    count = expected_dimension(model.normalizer, H, D, model.family)
+    words = text("F of the weights is regular by formula: every direction changes something.")
+    label = text("Symmetry shows the count")
+    if count:
+        label = text("Symmetry shows which ones, and why")
+        words = text(
+            "F of the weights is singular: by formula, {count} of its {all} directions change "
+            "nothing.",
+            count=count,
+            all=H * D,
+        )
+    st.markdown(f"**{words}**")
+    kept = {name: word for name, word in settings.to_query().items() if name in USES}
+    st.page_link(
+        "pages/symmetry.py",
+        label=str(label),
+        icon=":material/arrow_forward:",
+        query_params={**url.view_elsewhere(), **kept},
+    )
 
 
 def _along_weights(normalizer: Normalizer) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import partial
 from importlib import import_module
@@ -99,8 +99,9 @@ def begin(
     server = here(_server)
     _prepare_process()
     place, lost = tours.here(page, PAGES)
-    pictures = (PICTURES[name].uses for name, where in PAGE_OF.items() if where == page)
-    own = {*controls, *more}.union(*(pictures if follows is None else [follows]))
+    pictures = [PICTURES[name] for name, where in PAGE_OF.items() if where == page]
+    used = [each.uses for each in pictures] if follows is None else [follows]
+    own = {*controls, *more}.union(*used)
     settings, problems = url.read(page, tabs, {**defaults, **tours.defaults(place)}, own)
     st.html(_HERE / "style.css")
     present.begin(settings)
@@ -117,7 +118,8 @@ def begin(
             with st.container(horizontal=True, key="options", gap="small", width="content"):
                 draw_controls(settings, controls, labels=False, picture=picture, width=NARROW)
                 if more:
-                    _settings(settings, controls, more, picture)
+                    sliders = {each.study.slider for each in pictures}
+                    _settings(settings, controls, more, picture, sliders)
                 menu.draw(page, settings)
                 files.button(shown=True)
                 st.button(str(text("Reset")), key="reset", on_click=url.reset)
@@ -139,13 +141,18 @@ def begin(
 
 
 def _settings(
-    settings: Settings, controls: Sequence[str], names: Sequence[str], picture: Judge
+    settings: Settings,
+    controls: Sequence[str],
+    names: Sequence[str],
+    picture: Judge,
+    sliders: Collection[str],
 ) -> None:
     """Draw the button that opens settings, and the number of those that are not the default.
 
-    The number stands beside it: a button whose label changes would close.
+    The number stands beside it: a button whose label changes would close. What a slider moves is
+    seen there, and does not count.
     """
-    other = differing(settings, names)
+    other = differing(settings, (name for name in names if name not in sliders))
     opened = st.popover(str(text("Settings")), key="settings", on_change="rerun")
     if other:
         st.markdown(f":blue-badge[{len(other)}]", width="content")

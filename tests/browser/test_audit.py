@@ -79,9 +79,9 @@ def test_all_statements_are_a_list_of_lines(
 
 def test_details_of_a_statement_are_unfolded_by_keys(shown, axe):
     row = shown.locator('.st-key-audit [data-claim="dataset_rescaling"]')
-    expect(row.get_by_text("It would hold if")).to_be_hidden()
-    row.locator("summary").press("Enter")
     expect(row.get_by_text("It would hold if")).to_be_visible()
+    expect(row.get_by_text("weight norm no")).to_be_hidden()
+    row.locator("summary").press("Enter")
     expect(row.get_by_text("weight norm no")).to_be_visible()
     assert axe(shown) == []
     row.locator("summary").press("Enter")

@@ -238,16 +238,20 @@ def test_the_slider_of_an_exported_page_works_offline(
     page.wait_for_function(f"before => {image} !== before", arg=before)
 
 
-def test_the_slider_of_an_exported_page_stands_at_the_foot_of_its_figure(
+def test_the_slider_of_an_exported_page_stands_at_the_foot_of_its_figure_or_of_a_phone(
     open_file: Callable[[Path], Page], tmp_path: Path
 ) -> None:
-    """Not at the foot of the screen, where it would cover the figure on a phone."""
+    """On a phone it stays on the screen while the figure does, and ends beneath it."""
     view = PICTURES["effect"]
     write(view.figure(view.compute(Settings(delta=3)), "light"), tmp_path / "effect.html")
     page = open_file(tmp_path / "effect.html")
     for width, height in ((1280, 720), (390, 500)):
         page.set_viewport_size({"width": width, "height": height})
         still(page)
+        if width < 640:
+            box = page.locator(".frames").bounding_box()
+            assert box["y"] + box["height"] == pytest.approx(height), "the figure goes on below"
+            page.evaluate("scrollTo(0, document.body.scrollHeight)")
         figure, slider = (
             page.locator(part).bounding_box() for part in (".js-plotly-plot", ".frames")
         )

@@ -25,12 +25,14 @@ MOST = 4  # frames that are tried, of a picture with more: its ends, and two bet
 FRAMED = (
     *("contrast", "averages", "table_1", "counterexamples", "rays"),
     *("effect", "where_z_lives", "turn", "descent", "axes", "recurrence", "placement", "walk"),
+    "equal_kl",
 )
 
 # Settings at which a picture is small, and still has all its parts.
 QUICK: dict[str, dict[str, Any]] = {
     "descent": {"dataset": "wine", "steps": 12},
     "recurrence": {"length": 8},
+    "equal_kl": {"dataset": "wine", "method": "layer"},
 }
 
 # Shapes, words, traces and legend as they are drawn: attributes in one order, without groups that

@@ -94,7 +94,8 @@ def test_no_words_of_any_frame_are_cut_or_on_each_other(look_at, state):
 
 
 LARGE = """spans => spans
-    .filter(span => span.textContent.startsWith('× ') && !span.querySelector('tspan'))
+    .filter(span => span.textContent.startsWith('× ') && !span.querySelector('tspan')
+        && span.parentElement.matches('tspan[style*="font-size"]'))
     .map(span => getComputedStyle(span).fontSize)"""
 
 

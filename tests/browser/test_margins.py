@@ -45,6 +45,8 @@ LOOK = (
             found.push(`${words} ${Math.round(over)} px outside`);
         }
     }
+    // On a phone it stays at the foot of the screen, and ends beneath its figure.
+    host.querySelector('.narrow .frames')?.style.setProperty('position', 'relative');
     const slider = host.querySelector('.frames')?.getBoundingClientRect();
     const apart = (one, other) => one.right <= other.left + 1 || other.right <= one.left + 1
         || one.bottom <= other.top + 1 || other.bottom <= one.top + 1;

@@ -17,6 +17,7 @@ from normgeo.claims import (
     HOLDS,
     HOLDS_IF,
     PAPER_SAYS,
+    PRACTICE,
     SIGNS,
     Audited,
     checked,
@@ -94,7 +95,13 @@ def test_inexact_places_come_first_beneath_how_many_they_are(shown):
     assert rows(page)[: len(wrong)] == [claim.key for claim in wrong]
     for claim in wrong:
         assert str(claim.repair) in unescape(table(page))
-    assert headline in table(shown("audit", kind="practice")), "whatever is listed"
+    total = f"{len(CLAIMS)} statements are checked: {said} of the paper, "
+    assert total in table(page)
+    part = table(shown("audit", kind="practice"))
+    count = sum(claim.kind == PRACTICE for claim in CLAIMS.values())
+    assert f"{count} of {len(CLAIMS)} statements are listed." in part
+    assert total in part
+    assert headline not in part
 
 
 def test_filter_of_the_url_lists_one_kind(shown, subtests):

@@ -17,7 +17,7 @@ def test_page_answers_with_the_shapes_of_all_four_methods(shown):
     words = page.captions("axes")
     for method in ("batch norm", "layer norm", "instance norm", "group norm"):
         assert f">{method}</b>" in words
-    for part in ("μ per channel", "of 144 entries", "μ per case, group", "of 72 entries"):
+    for part in ("μ per channel", "of 144 pixels", "μ per case, group", "of 72 pixels"):
         assert part in words
     accuracy = PICTURES["axes"].compute(Settings()).told("layer", 2)[0]
     assert f"layer norm {accuracy:.0%}" in words

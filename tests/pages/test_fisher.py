@@ -8,6 +8,7 @@ import pytest
 
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.named import NORMALIZERS
+from normgeo.null_directions.dimension import expected_dimension
 from normgeo.settings import Settings
 from normgeo.ui import url
 from normgeo.ui.fisher import TABS
@@ -93,6 +94,16 @@ def test_formula_has_todays_numbers(shown):
     trace, rest = line.split("½ · 0.1² · ")[2].split("/")
     count, nats = rest.split(" nats")[0].split(" = ")
     assert float(nats) == pytest.approx(0.005 * float(trace) / int(count), rel=0.05)
+
+
+def test_page_says_whether_f_is_singular_and_leads_to_the_reasons(shown):
+    for method in ("layer", "standard"):
+        page = shown("fisher", dataset="wine", method=method, neurons="4")
+        count = expected_dimension(NORMALIZERS[method], 4, 13, "bernoulli")
+        said = f"singular: by formula, {count} of its 52 directions" if count else "regular"
+        assert f"F of the weights is {said}" in page.words
+        (link,) = (one.proto.query_string for one in page.app.get("page_link"))
+        assert dict(parse_qsl(link)) == {"dataset": "wine", "method": method, "neurons": "4"}
 
 
 def test_pair_of_neurons_is_in_the_url_and_in_the_picture(shown):

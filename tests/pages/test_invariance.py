@@ -51,7 +51,7 @@ def test_default_is_the_papers_table_and_one_picture_three_times_as_strong(shown
     assert start(page) == "3"
     assert "18 of 18 cells agree with the paper" in page.words
     assert "layer norm = batch norm with W and X exchanged" in page.words
-    assert "Constant features are left out of the computation: `pixel_0_0" in page.words
+    assert "The constant features `pixel_0_0, pixel_4_0, pixel_4_7` are left out" in page.words
     assert page.query == {}
 
 

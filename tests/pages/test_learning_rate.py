@@ -38,11 +38,11 @@ def test_default_is_batch_norm_on_digits_at_twice_the_norm(shown):
     assert factors(page) == ["2", "½", "¼", "1"]
     words = page.captions("turn")
     assert "<b>batch norm</b>, weights of neuron 0: first step of gradient descent" in words
-    assert "So it turns a quarter as much." in words.replace("<br>", " ")
+    assert "from twice as far: a quarter of the turn." in words.replace("<br>", " ")
     assert page.query == {}
     longer = shown("learning_rate", growth="4").captions("turn").replace("<br>", " ")
-    assert "4 times as long: the gradient × ¼, from 4 times as far." in longer
-    assert "So it turns × 1/16 as much." in longer
+    assert "4 times as long: the gradient × ¼, from 4 times as far" in longer
+    assert ": the turn × 1/16." in longer
 
 
 def test_one_switch_answers_for_each_optimizer_on_the_first_screen(shown):
@@ -53,7 +53,7 @@ def test_one_switch_answers_for_each_optimizer_on_the_first_screen(shown):
     assert page.query == {"dataset": "wine", "steps": "5", "optimizer": "adam"}
     assert factors(page) == ["2", "1", "½", "1"]
     words = page.captions("turn").replace("<br>", " ")
-    assert "Twice as long: the same step, from twice as far. So it turns half as much." in words
+    assert "Twice as long: the same step, from twice as far: half the turn." in words
     assert "first step of Adam, η = " in words
     names = [trace.get("name") for trace in page.figure("turn")["data"]]
     assert "predicted: slope −1" in names

@@ -294,23 +294,26 @@ def test_the_recommendation_and_its_reasons_follow_from_the_numbers():
     deepest = KEPT.runs["pre", "with"][-1]
     best = deepest[np.nan_to_num(deepest[..., 0]).sum(axis=1).argmax(), :, 1]
     least = min(best.mean() / 359, KEPT.share("pre", "without", 32))
-    reached, rest = evidence(KEPT)
+    reached, rest = evidence(KEPT, 32)
     assert f"With 32 blocks pre-norm gets at least {least:.0%}" in reached
     assert f"no norm at most {KEPT.share('none', 'with', 32):.0%}" in reached
     assert "Up to 4 blocks the place hardly matters." in rest
+    shares = [KEPT.share(kind, warming, 1) for kind, warming in KEPT.runs]
+    same = f"With one block all three get {min(shares):.0%} to {max(shares):.0%}"
+    assert same in evidence(KEPT, 1)[0], "it is about the depth that is asked for"
     other = swapped("pre", "post")
     assert advice(other) == "Put the norm last in each block: post-norm."
-    assert "With 32 blocks post-norm gets at least" in evidence(other)[0]
+    assert "With 32 blocks post-norm gets at least" in evidence(other, 32)[0]
     assert advice(swapped("pre", "none")) == "Leave the norm out."
     alike = replace(KEPT, runs=dict.fromkeys(KEPT.runs, KEPT.runs["pre", "with"]))
     assert advice(alike) == "No place of the norm wins at every depth here."
-    assert "At no depth is one place ahead of another." in evidence(alike)[1]
+    assert "At no depth is one place ahead of another." in evidence(alike, 32)[1]
 
 
 def test_a_place_that_leads_with_warm_up_only_is_not_recommended_and_the_warm_up_is_named():
     runs = {**KEPT.runs, ("pre", "without"): KEPT.runs["none", "without"]}
     assert advice(replace(KEPT, runs=runs)).startswith("No place")
-    assert "A warm-up of the rate helps pre-norm." in evidence(replace(KEPT, runs=runs))[1]
+    assert "A warm-up of the rate helps pre-norm." in evidence(replace(KEPT, runs=runs), 32)[1]
 
 
 def test_a_place_behind_at_one_depth_is_not_recommended():

@@ -21,7 +21,7 @@ def test_raw_and_standardized_features_are_the_digits():
         standardized * varying.std(axis=0) + varying.mean(axis=0), varying, atol=1e-12
     )
     assert raw.notes == (
-        "Constant features are left out of the computation: pixel_0_0, pixel_4_0, pixel_4_7.",
+        "The constant features pixel_0_0, pixel_4_0, pixel_4_7 are left out of the computation.",
     )
 
 

@@ -134,6 +134,17 @@ def test_radii_and_frames_tell_the_same_of_memory(identity, radii):
         np.testing.assert_allclose(radii.curves["identity"][key].measured, single, atol=1e-12)
 
 
+def test_axes_of_a_frame_end_where_its_curves_do(identity):
+    figure = RECURRENCE.figure(identity, "light")
+    for methods, frame in zip(identity.curves.values(), figure.frames, strict=True):
+        shown = [methods[key].log10_norms for key in methods]
+        shown += [each.predicted * each.times[-1] for each in methods.values() if each.predicted]
+        shown = np.hstack(shown)
+        low, high = frame.layout.yaxis2.range
+        assert low <= shown.min() < shown.max() <= high
+        assert high - low <= 1.2 * np.ptp([*shown, 0]) + 0.2, "no empty decades"
+
+
 def test_words_about_dying_stand_where_no_curve_goes(radii):
     """At the foot of the panels, on the right: a fifth of their height is free of curves there."""
     drawn = RADIUS.figure(radii, "light")

@@ -13,9 +13,9 @@ from normgeo.base.text import text
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures.batch.accuracy import Accuracy
 from normgeo.pictures.style.annotations import KEPT, note
-from normgeo.pictures.style.colors import blend, method_color
+from normgeo.pictures.style.colors import blend, legible, method_color
 from normgeo.pictures.style.sheet import Band, Panel, upright
-from normgeo.pictures.style.template import LARGE, MEASURED, SMALL, THEMES
+from normgeo.pictures.style.template import LARGE, MEASURED, SIZE, THEMES, Theme
 
 
 def traces(result: Accuracy, axis: int, theme: str) -> Iterator[go.Scatter]:
@@ -111,18 +111,18 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
             "title": text("cases in the batch m"),
         },
         {"range": [0, 1.03], "tickvals": [0, 0.25, 0.5, 0.75, 1], "tickformat": ".0%"},
-        notes=[_none(sizes, method) for method, sizes in missing.items()],
+        notes=[_none(sizes, method, THEMES[theme]) for method, sizes in missing.items()],
         shapes=[upright(m, {"color": THEMES[theme].muted, "width": 2})],
         high=(220, 200),
         share=share,
         over=[
-            Band([text("test accuracy, trained in batches of {m}", m=m)]),
+            Band([text("test accuracy in batches of {m}", m=m)]),
             Band(["   ".join(shares)], LARGE),
         ],
     )
 
 
-def _none(sizes: list[int], method: str) -> dict[str, Any]:
+def _none(sizes: list[int], method: str, look: Theme) -> dict[str, Any]:
     """Where a method has no z, at the foot of the axes."""
     words = text("{name}: no z", name=NORMALIZERS[method].title)
     return note(
@@ -133,7 +133,7 @@ def _none(sizes: list[int], method: str) -> dict[str, Any]:
         textangle=-90,
         xanchor="left",
         xshift=3,
-        font={"size": SMALL, "color": _color(method)},
+        font={"size": SIZE, "color": legible(_color(method), look.paper, look.ink)},
     )
 
 

@@ -12,13 +12,13 @@ from normgeo.base.text import text
 from normgeo.pictures.batch import accuracy_figure
 from normgeo.pictures.batch.axes import Axes, Panel, Shared
 from normgeo.pictures.batch.axes_places import Place, places_of
-from normgeo.pictures.batch.axes_words import above, below, cases_drawn
+from normgeo.pictures.batch.axes_words import above, below, cases_drawn, one_case
 from normgeo.pictures.style.annotations import colored, width
 from normgeo.pictures.style.colors import blend, name_color
 from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.sheet import Band, Sheet, axis_name, drawn, told
 from normgeo.pictures.style.sheet import Panel as Cell
-from normgeo.pictures.style.sheet import Sheet, axis_name, drawn, told
-from normgeo.pictures.style.template import SMALL, THEMES, Theme
+from normgeo.pictures.style.template import SIZE, THEMES, Theme
 
 LOWEST = 0.3  # of the height of an array, where a screen is low: it is read as an image
 SHARE = 3.2  # of the width, for the accuracy, beside that of a method
@@ -76,8 +76,10 @@ def figure(result: Axes, theme: str) -> go.Figure:
 def _sheet(result: Axes, m: int, places: list[Place], theme: str) -> Sheet:
     """The arrays of each method, and beside them the accuracy, in a batch of m cases."""
     panels, count = result.panels[m], len(places)
+    titles = (str(panel.sharing.title) for panel in panels.values())
+    narrowest = round(max(width(f"<b>{title}</b>", SIZE) for title in titles)) + 10
     columns: list[Any] = [
-        tuple(_panel(panel, place, m, theme, named=not number) for place in places)
+        tuple(_panel(panel, place, m, theme, narrowest, named=not number) for place in places)
         for number, panel in enumerate(panels.values())
     ]
     pairs = [range(first, min(first + 2, len(columns))) for first in range(0, len(columns), 2)]
@@ -87,10 +89,12 @@ def _sheet(result: Axes, m: int, places: list[Place], theme: str) -> Sheet:
         columns.append(accuracy_figure.panel(result.accuracy, m, SHARE, theme))
     about = accuracy_figure.about(result.accuracy) if result.accuracy is not None else ""
     said = told(theme, f"{about} {cases_drawn(m, places[-1])}".strip())
+    if m == 1:
+        said = Band([one_case(len(places) > 1)])
     return Sheet([], rows=[columns], phone=phone, right=10, foot=[said], legend=False)
 
 
-def _panel(panel: Panel, place: Place, m: int, theme: str, *, named: bool) -> Cell:
+def _panel(panel: Panel, place: Place, m: int, theme: str, narrowest: int, *, named: bool) -> Cell:
     """An array of a method, with what is lit in it, in a batch of m cases."""
     look, color = THEMES[theme], name_color(panel.sharing.title)
     head, found = above(panel, place, color), panel.flat if place.flat_cases else panel.maps
@@ -102,7 +106,7 @@ def _panel(panel: Panel, place: Place, m: int, theme: str, *, named: bool) -> Ce
         [below(panel, place)],
         _shapes(found, place, m, color, look),
         high=(round(high), round(high)),
-        narrowest=round(max(width(line, SMALL) for line in head)) + 4,
+        narrowest=narrowest,
         lowest=LOWEST,
     )
 
@@ -179,7 +183,7 @@ def _shapes(
             "y0": down.low(min(m, last)) - 1,
             "y1": down.high(last) + 1,
             "fillcolor": look.paper,
-            "opacity": 0.85,
+            "opacity": 0.65,
             "line": {"width": 0},
         },
         {

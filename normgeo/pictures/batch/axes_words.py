@@ -38,10 +38,22 @@ def _numbers(found: Shared | str | None, place: Place) -> list[str]:
     if not isinstance(found, Shared):
         return [text("no equal groups:"), text("<b>no z</b>")]
     z = found.entry.z
+    if found.entries == 1:
+        of = text("of 1 number")
+    elif place.flat_cases:
+        of = text("of {n} numbers", n=found.entries)
+    else:
+        of = text("of {n} pixels", n=found.entries)
     return [
-        text("of 1 entry") if found.entries == 1 else text("of {n} entries", n=found.entries),
+        sized(of, SMALL),
         text("<b>σ = 0: no z</b>") if z is None else f"<b>z = {number(z)}</b>",
     ]
+
+
+def one_case(images: bool) -> str:
+    """Why batch norm has no z of a neuron in a batch of one case, but of a channel."""
+    alone = text("One case gives batch norm one number per neuron: σ = 0, so there is no z.")
+    return f"{alone} {text('A channel still has all its pixels.')}" if images else alone
 
 
 def cases_drawn(m: int, place: Place) -> str:

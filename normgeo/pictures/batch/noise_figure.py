@@ -173,7 +173,7 @@ def _moved(result: Noise) -> str:
         if drift.normalizer.shared_by_cases
     ]
     if len(names) == 1:
-        return text("z in its batch − z with frozen μ, σ")
+        return text("z in its batch − frozen z")
     return ", ".join(names)
 
 

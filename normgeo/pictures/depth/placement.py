@@ -97,7 +97,7 @@ def _observed(result: Placement) -> str:
     return text(
         "{answer} {why} Test accuracy by blocks. {lines} It opens at {L}.",
         answer=advice(found),
-        why=" ".join(map(str, evidence(found))),
+        why=" ".join(map(str, evidence(found, result.opens_at))),
         lines=" ".join(map(str, lines)),
         L=result.opens_at,
     )

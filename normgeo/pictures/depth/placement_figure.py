@@ -15,7 +15,7 @@ from normgeo.pictures.depth.accuracy import CLASSES, KINDS, WARMING, Accuracy
 from normgeo.pictures.depth.placement import Placement
 from normgeo.pictures.depth.places_figure import COLORS, SYMBOLS
 from normgeo.pictures.depth.recommendation import advice, evidence
-from normgeo.pictures.style.annotations import KEPT, note
+from normgeo.pictures.style.annotations import KEPT, halo, note
 from normgeo.pictures.style.colors import blend
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.player import add_slider
@@ -78,7 +78,7 @@ def _panels() -> Iterator[tuple[str, bool, int]]:
 def _sheet(result: Placement, depth: int, theme: str) -> Sheet:
     found = result.found
     return Sheet(
-        [answer(advice(found)), Band(evidence(found))],
+        [answer(advice(found)), Band(evidence(found, depth))],
         rows=[[_panel(found, *panel, depth, theme) for panel in _panels()]],
         foot=[told(theme, result.about)],
         phone=[[0, 1], [2, 3]],
@@ -94,8 +94,9 @@ def _panel(
     x = {
         "type": "log",
         "range": [math.log10(first / 1.2), math.log10(last * 1.2)],
-        "tickvals": found.depths,
-        "ticktext": [str(one) for one in found.depths],
+        # The deepest first: where some labels have no room, its own stays.
+        "tickvals": found.depths[::-1],
+        "ticktext": [str(one) for one in found.depths[::-1]],
         "title": text("blocks"),
     }
     if losses:
@@ -106,7 +107,7 @@ def _panel(
             "tickvals": log_ticks(low, high),
         }
         head = [text("loss, <b>{warmed}</b>", warmed=BRIEF[warming])]
-        return Panel(x, y, head, shapes=shapes, high=HIGH, share=0.6)
+        return Panel(x, y, head, shapes=shapes, high=HIGH, share=0.7)
     guess = 1 / CLASSES
     shapes.append(across(guess, {"color": look.muted, "width": 2, "dash": CLAIM}))
     return Panel(
@@ -118,7 +119,7 @@ def _panel(
                 x=0.02,
                 y=guess,
                 yref="y",
-                font={"size": SMALL, "color": look.muted},
+                font={"size": SMALL, "color": look.muted, "shadow": halo(look.paper)},
             )
         ],
         shapes=shapes,
@@ -214,6 +215,7 @@ def _marks(found: Accuracy, depth: int, theme: str) -> list[dict[str, Any]]:
                 "symbol": [SYMBOLS[kind] for kind in KINDS],
                 "line": {"width": 2, "color": THEMES[theme].paper},
             },
+            "cliponaxis": False,
             "showlegend": False,
             "hoverinfo": "skip",
             **_on(number_),

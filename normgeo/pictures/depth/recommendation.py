@@ -6,6 +6,8 @@ warm-up, and at no depth behind either.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from normgeo.base.text import text
 from normgeo.pictures.captions import listed
 from normgeo.pictures.depth.accuracy import KINDS, MARGIN, WARMING, Accuracy
@@ -28,13 +30,12 @@ def recommended(found: Accuracy) -> str:
     deepest = found.depths[-1]
     for kind in KINDS:
         others = [(kind_, warming) for kind_ in KINDS if kind_ != kind for warming in WARMING]
-        leads = all(found.ahead((kind, other[1]), other, deepest) for other in others)
         trails = any(
             found.ahead(other, (kind, other[1]), depth)
             for other in others
             for depth in found.depths
         )
-        if leads and not trails:
+        if _leads(found, kind, deepest) and not trails:
             return kind
     return ""
 
@@ -45,48 +46,55 @@ def advice(found: Accuracy) -> str:
     return ADVICE[kind] if kind else text("No place of the norm wins at every depth here.")
 
 
-def evidence(found: Accuracy) -> tuple[str, str]:
-    """What the deepest networks reach; from which depth the place matters, and a warm-up."""
-    best, deepest = recommended(found), found.depths[-1]
-    shares = {kind: [found.share(kind, warming, deepest) for warming in WARMING] for kind in KINDS}
-    if best:
+def evidence(found: Accuracy, depth: int) -> tuple[str, str]:
+    """What networks of a depth reach; from which depth the place matters, and a warm-up."""
+    best = recommended(found)
+    shares = {kind: [found.share(kind, warming, depth) for warming in WARMING] for kind in KINDS}
+    blocks = text("one block") if depth == 1 else text("{n} blocks", n=depth)
+    if not _apart(found, depth):
+        every = [share for both in shares.values() for share in both]
+        reached = text(
+            "With {blocks} all three get {shares} of the test digits right.",
+            blocks=blocks,
+            shares=_span(every),
+        )
+    elif best and _leads(found, best, depth):
         others = listed(
             text("{name} at most {share:.0%}", name=KINDS[kind], share=max(shares[kind]))
             for kind in KINDS
             if kind != best
         )
         reached = text(
-            "With {blocks} blocks {name} gets at least {share:.0%} of the test digits right, "
-            "{others}.",
-            blocks=deepest,
+            "With {blocks} {name} gets at least {share:.0%} of the test digits right, {others}.",
+            blocks=blocks,
             name=KINDS[best],
             share=min(shares[best]),
             others=others,
         )
     else:
         reached = text(
-            "With {blocks} blocks: {every} of the test digits right.",
-            blocks=deepest,
+            "With {blocks}: {every} of the test digits right.",
+            blocks=blocks,
             every=listed(
-                text("{name} {low:.0%} to {high:.0%}", name=name, low=low, high=high)
-                for (kind, name) in KINDS.items()
-                for low, high in [sorted(shares[kind])]
+                text("{name} {shares}", name=name, shares=_span(shares[kind]))
+                for kind, name in KINDS.items()
             ),
         )
-    rest = [_no_difference(found), _warm_up(found)]
+    rest = [_no_difference(found), _warm_up(found, depth)]
     return reached, " ".join(str(one) for one in rest if one)
+
+
+def _span(shares: Sequence[float]) -> str:
+    """The lowest and the highest of some shares, once where they look alike."""
+    low, high = f"{min(shares):.0%}", f"{max(shares):.0%}"
+    return low if low == high else text("{low} to {high}", low=low, high=high)
 
 
 def _no_difference(found: Accuracy) -> str:
     """Up to which depth no place is ahead of another; "" where one is at the smallest."""
     same = 0
     for depth in found.depths:
-        if any(
-            found.ahead((one, warming), (other, warming), depth)
-            for one in KINDS
-            for other in KINDS
-            for warming in WARMING
-        ):
+        if _apart(found, depth):
             break
         same = depth
     if not same:
@@ -96,13 +104,32 @@ def _no_difference(found: Accuracy) -> str:
     return text("Up to {blocks} blocks the place hardly matters.", blocks=same)
 
 
-def _warm_up(found: Accuracy) -> str:
-    """Whom a warm-up helps in the deepest networks."""
-    deepest = found.depths[-1]
+def _apart(found: Accuracy, depth: int) -> bool:
+    """Whether one place is ahead of another at a depth."""
+    return any(
+        found.ahead((one, warming), (other, warming), depth)
+        for one in KINDS
+        for other in KINDS
+        for warming in WARMING
+    )
+
+
+def _leads(found: Accuracy, kind: str, depth: int) -> bool:
+    """Whether a kind is ahead of both others at a depth, with and without warm-up."""
+    return all(
+        found.ahead((kind, warming), (other, warming), depth)
+        for other in KINDS
+        if other != kind
+        for warming in WARMING
+    )
+
+
+def _warm_up(found: Accuracy, depth: int) -> str:
+    """Whom a warm-up helps at a depth."""
     helped = [
         name
         for kind, name in KINDS.items()
-        if found.ahead((kind, "with"), (kind, "without"), deepest)
+        if found.ahead((kind, "with"), (kind, "without"), depth)
     ]
     if not helped:
         return text("A warm-up changes little, once each has its best rate.")

@@ -20,6 +20,7 @@ from normgeo.pictures.style.sheet import Band, Panel, Sheet, across, told, uprig
 from normgeo.pictures.style.template import SMALL, THEMES, ink_scale, powers
 
 HIGH = 236, 190  # pixels of a panel
+BESIDE = 125  # of one that has another beside it on a phone
 DECADES = 8.0  # of a logarithmic scale
 SINGLE = 1e-30, 1e38  # numbers whose color single precision still tells
 HUGE = 100  # a larger factor has no room there
@@ -187,7 +188,7 @@ def _panels(result: FisherBlocks, row: int, theme: str) -> Iterator[Panel]:
             [title, colored(words, muted)],
             partial(_written, ratio.norms, theme) if ratio and not row else (),
             _borders(models[0], theme) if row else (),
-            high=HIGH,
+            high=HIGH if ratio or len(models) == 1 else (HIGH[0], BESIDE),
             bars=bars,
         )
 

@@ -26,9 +26,11 @@ from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
-SIZES = np.array([1.0, 2.0, 3.0])  # of the ellipses, over that of the first
+LEVELS = np.array([1.0, 2.0, 4.0, 6.0, 9.0])  # over the first; ellipses grow like their roots
 WITHIN, BEYOND = 0.95, 1.05  # of ‖w‖ along it: short of w = 0, and farther than 2w
 REACH = 0.3  # of ‖w‖: how far the first ellipse reaches in the direction at random
+OPEN = 1.0  # of ‖w‖: the height up to which a wedge is followed
+FARTHEST = 1.6  # times as far as the ellipses: no contours are followed beyond
 SMALL = 0.25  # of ‖w‖: ellipses that reach less far are small beside the others
 SAME = 1e-9  # of the first level: a smaller KL is rounding
 HARDLY = 0.05  # of the first level, and of the curvature across: too little to see
@@ -70,6 +72,19 @@ class Plane:
     doubled: Doubled | None
 
     @property
+    def far(self) -> Array:
+        """How far the contours reach in both directions, (2,); 0 without any."""
+        if self.contours is None:
+            return np.zeros(2)
+        ellipse = np.nanmax(np.abs(self.contours.quadratic), axis=(0, 1))
+        true = np.nanmax(np.abs(self.contours.true), axis=(0, 1), initial=0.0)
+        far = np.minimum(true, FARTHEST * ellipse)
+        if self.contours.strip:
+            far[1] = min(true[1], OPEN)
+        found: Array = np.maximum(far, ellipse)
+        return found
+
+    @property
     def curvatures(self) -> tuple[float, float]:
         """The curvatures in both directions; NaN without contours."""
         if self.contours is None:
@@ -84,6 +99,18 @@ class Plane:
         return 0.0 if abs(first) < CURVED * second else first / second
 
     @property
+    def flat(self) -> bool:
+        """Whether F is singular along ŵ: nothing changes on the way to 2w."""
+        return self.doubled is not None and not self.share and not self.doubled.kl
+
+    @property
+    def small(self) -> bool:
+        """Whether it has ellipses that are small beside those of the other model."""
+        if self.contours is None or (self.doubled is not None and self.contours.strip):
+            return False
+        return float(np.nanmax(np.abs(self.contours.quadratic))) <= SMALL
+
+    @property
     def shape(self) -> str:
         """What the contours are, in a few words."""
         if self.contours is None:
@@ -93,12 +120,11 @@ class Plane:
                 )
             return text("stopped")
         if self.doubled is None or not self.contours.strip:
-            far = float(np.nanmax(np.abs(self.contours.quadratic)))
-            return text("an ellipse") if far > SMALL else text("a small ellipse")
-        if not self.share and not self.doubled.kl:
-            return text("a wedge: along ŵ nothing changes")
+            return text("a small ellipse") if self.small else text("an ellipse")
+        if self.flat:
+            return text("a wedge: F is singular")
         if self.share < HARDLY and abs(self.doubled.kl) < HARDLY * self.contours.levels[0]:
-            return text("nearly a wedge: along ŵ little changes")
+            return text("nearly a wedge: F is nearly singular")
         return text("a long ellipse")
 
 
@@ -134,7 +160,7 @@ def _contours(settings: Settings, progress: Progress, *, with_weights: bool) -> 
     last = base.points[-1]
     # In units of ‖w‖, by which the norms of the two models need not agree.
     curvature = last.around.F.quad(last.steps[-1])
-    levels = round_number(curvature * REACH**2 / 2) * SIZES**2
+    levels = round_number(curvature * REACH**2 / 2) * LEVELS
     find = _plane_with_weights if with_weights else _plane_across
     models = len(base.points)
     planes = (find(it, levels, progress.part(m, models)) for m, it in enumerate(base.points))
@@ -203,7 +229,7 @@ def _observed(result: EqualKL) -> str:
 
 def _cost(settings: Settings) -> Cost:
     """Some four values of the KL for each ray and level, each half of an evaluation."""
-    return cost_of_base_points(settings, evaluations=2 * RAYS * len(SIZES))
+    return cost_of_base_points(settings, evaluations=2 * RAYS * len(LEVELS))
 
 
 STUDY = Study(
@@ -211,9 +237,9 @@ STUDY = Study(
     title=text("Equal KL in a plane that contains the weights"),
     source=text("section 5.2.1, Eq. 8 and 9"),
     alt=text(
-        "Steps from w in the plane of w and the steepest direction across it: contours of equal "
-        "KL, solid and filled, over those of its quadratic form ½ δᵀFδ, dashed. The standard "
-        "model is beside the method."
+        "Steps from w in the plane of w and the steepest direction across it: the contour of "
+        "equal KL, solid and filled, over that of its quadratic form ½ δᵀFδ, dashed. A slider "
+        "moves the KL. The standard model is beside the method."
     ),
     uses=(*USES, "neuron"),
     compute=compute,
@@ -228,8 +254,8 @@ ACROSS = Study(
     source=text("section 5.2.1, Eq. 8 and 9"),
     alt=text(
         "Steps from w in a plane of two directions across it, the steepest and one at random: "
-        "contours of equal KL, solid and filled, over the ellipses of its quadratic form "
-        "½ δᵀFδ, dashed. The standard model is beside the method."
+        "the contour of equal KL, solid and filled, over the ellipse of its quadratic form "
+        "½ δᵀFδ, dashed. A slider moves the KL. The standard model is beside the method."
     ),
     uses=(*USES, "neuron"),
     compute=compute_across,

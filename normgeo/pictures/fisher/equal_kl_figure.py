@@ -1,6 +1,9 @@
-"""Contours of the true KL over those of its quadratic form: one plane for each of two models."""
+"""The contour of the true KL over that of its quadratic form: a plane for each of two models."""
 
 from __future__ import annotations
+
+from math import floor, log10
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,36 +14,44 @@ from normgeo.base.text import text
 from normgeo.fisher.contours import Contours
 from normgeo.pictures.captions import listed, variant
 from normgeo.pictures.fisher.equal_kl import EqualKL, Plane
-from normgeo.pictures.style.annotations import colored, method_title, note, sized
-from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, told
+from normgeo.pictures.style.annotations import colored, note, sized
+from normgeo.pictures.style.colors import blend, legible, method_color
+from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, drawn, told
 from normgeo.pictures.style.template import LARGE, MEASURED, PREDICTED, SIZE, THEMES, Theme
 
-FILLS = (0.1, 0.2, 0.34)  # of the method's color, from the largest level to the smallest
-OPEN = 0.8  # of ‖w‖: the height up to which a panel follows a wedge
+FILL = 0.2  # of the method's color
 SHAPE = 0.54  # height of a panel over its width, about
-FARTHEST = 1.6  # times as far as the ellipses: a panel shows no contours beyond
+HIGH = 166, 200  # pixels of a panel
+LONG = 0.05  # relative: KL and quadratic form of w → 2w that differ by more are explained
 
 
 def figure(result: EqualKL, theme: str) -> go.Figure:
-    """Draw KL = c solid and filled, and ½ δᵀFδ = c dashed, for three levels."""
+    """Draw KL = c solid and filled, and ½ δᵀFδ = c dashed; a frame for each level."""
     look, base = THEMES[theme], result.base
-    traces = [
-        trace
+    planes = [
+        (n, plane.contours, method_color(point.normalizer))
         for n, (point, plane) in enumerate(zip(base.points, result.planes, strict=True), 1)
         if plane.contours is not None
-        for trace in (
-            *_panel(plane.contours, n, method_color(point.normalizer), look),
-            _points(result.with_weights, n, look),
-        )
     ]
-    levels = listed([number(level) for level in result.levels.tolist()])
-    about = (
-        text("{name}; c = {levels} nats per case", name=base.name, levels=levels),
-        text("{about}; {which}", about=base.caption, which=base.which),
-    )
-    sheet = Sheet(_answer(result), rows=[_axes(result, look)], foot=[told(theme, *about)])
-    return sheet.on([*traces, *_legend(look)], theme)
+    opening = len(result.levels) // 2
+    moving = [
+        [trace for panel in planes for trace in _panel(*panel, level, look)]
+        for level in range(len(result.levels))
+    ]
+    points = [_points(result.planes[n - 1], result.with_weights, n, look) for n, *_ in planes]
+    about = text("{name}; {about}; {which}", name=base.name, about=base.caption, which=base.which)
+    foot = [told(theme, about, *_long(result))]
+    sheet = Sheet(_answer(result), rows=[_axes(result, look)], foot=foot)
+    whole, _ = drawn([sheet], [*moving[opening], *points, *_legend(look)], theme)
+    if planes:
+        names = [number(level) for level in result.levels.tolist()]
+        frames = [
+            {"name": name, "data": [*map(_moving, data)], "traces": list(range(len(data)))}
+            for name, data in zip(names, moving, strict=True)
+        ]
+        add_slider(whole, frames, start=opening, prefix=text("KL in nats: c = "), theme=theme)
+    return whole
 
 
 def _answer(result: EqualKL) -> list[Band]:
@@ -53,47 +64,58 @@ def _answer(result: EqualKL) -> list[Band]:
     return [answer(text("Equal KL around w: {shapes}", shapes=listed(shapes)))] if shapes else []
 
 
-def _panel(contours: Contours, panel: int, color: str, look: Theme) -> list[go.Scatter]:
-    """Return what is within each level, the KL, and its quadratic form."""
-    fills = [
-        _curve(_filled(true, contours.strip), panel, contours.strip)
-        .update(mode="none", fill="toself", fillcolor=blend(look.paper, color, share))
-        .update(hoverinfo="skip")
-        for true, share in zip(contours.true[::-1], FILLS, strict=True)
+def _long(result: EqualKL) -> list[str]:
+    """Why the KL of a step to 2w is not its quadratic form, where they differ."""
+    if any(
+        cost is not None and abs(cost.kl - cost.quadratic) > LONG * abs(cost.quadratic)
+        for cost in (plane.doubled for plane in result.planes)
+    ):
+        return [text("½ δᵀFδ is the KL of short steps: w → 2w is a long one, so the two differ.")]
+    return []
+
+
+def _panel(
+    panel: int, contours: Contours, color: str, level: int, look: Theme
+) -> list[dict[str, Any]]:
+    """What is within a level, the KL, and its quadratic form."""
+    strip, true, quadratic = contours.strip, contours.true[level], contours.quadratic[level]
+    within = _curve(_filled(true, strip), panel, strip) | {
+        "mode": "none",
+        "fill": "toself",
+        "fillcolor": blend(look.paper, color, FILL),
+        "hoverinfo": "skip",
+    }
+    c = number(float(contours.levels[level]))
+    lines = [
+        _curve(curve, panel, strip)
+        | {
+            "line": {"shape": "linear" if strip else "spline", **line},
+            "hovertemplate": text("{name}: c = {c} nats<extra></extra>", name=name, c=c),
+        }
+        for curve, name, line in (
+            (true, text("KL"), {"color": color, "width": 3.5, "dash": MEASURED}),
+            (quadratic, "½ δᵀFδ", {"color": look.ink, "width": 2, "dash": PREDICTED}),
+        )
     ]
-    solid, dashed = (
-        _curve(_joined(curves), panel, contours.strip).update(
-            line=line,
-            customdata=np.repeat(contours.levels, curves.shape[1] + 1).astype(np.float32),
-            hovertemplate=text(
-                "{name}: c = {level} nats<extra></extra>", name=name, level="%{customdata:.3g}"
-            ),
-        )
-        for curves, name, line in (
-            (contours.true, text("KL"), {"color": color, "width": 3.5, "dash": MEASURED}),
-            (contours.quadratic, "½ δᵀFδ", {"color": look.ink, "width": 2, "dash": PREDICTED}),
-        )
-    )
-    return [*fills, solid, dashed]
+    return [within, *lines]
 
 
-def _curve(points: Array, panel: int, strip: bool) -> go.Scatter:
-    return go.Scatter(
-        x=points[:, 0].astype(np.float32),
-        y=points[:, 1].astype(np.float32),
-        mode="lines",
-        line={"shape": "linear" if strip else "spline"},
-        xaxis=f"x{panel}",
-        yaxis=f"y{panel}",
-        showlegend=False,
-    )
+def _moving(trace: dict[str, Any]) -> dict[str, Any]:
+    """What of a trace is another one at another level."""
+    return {key: trace[key] for key in ("x", "y", "hovertemplate") if key in trace}
 
 
-def _joined(curves: Array) -> Array:
-    """Return curves (L, R, 2) one after the other, with a gap after each."""
-    gaps = np.full((len(curves), 1, 2), np.nan)
-    points: Array = np.concatenate([curves, gaps], axis=1).reshape(-1, 2)
-    return points
+def _curve(points: Array, panel: int, strip: bool) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "x": points[:, 0].astype(np.float32),
+        "y": points[:, 1].astype(np.float32),
+        "mode": "lines",
+        "line": {"shape": "linear" if strip else "spline"},
+        "xaxis": f"x{panel}",
+        "yaxis": f"y{panel}",
+        "showlegend": False,
+    }
 
 
 def _filled(true: Array, strip: bool) -> Array:
@@ -104,22 +126,20 @@ def _filled(true: Array, strip: bool) -> Array:
     return found
 
 
-def _points(with_weights: bool, panel: int, look: Theme) -> go.Scatter:
-    """Return w, and on the ray through it w = 0 and 2w."""
-    at, words = ([0], ["w"]) if not with_weights else ([-1, 0, 1], ["", "w", "2w"])
+def _points(plane: Plane, with_weights: bool, panel: int, look: Theme) -> go.Scatter:
+    """Return w, and on the ray through it w = 0 and 2w, where they are in the panel."""
+    ray = with_weights and not plane.small
+    at = [-1, 0, 1] if ray else [0]
     return go.Scatter(
         x=at,
         y=[0] * len(at),
-        mode="lines+markers+text",
+        mode="lines+markers",
         line={"color": look.ink, "width": 1.5},
         marker={
             "size": 11,
             "color": look.ink,
-            "symbol": ["circle-open", "circle", "circle"][-len(at) :] if with_weights else "circle",
+            "symbol": ["circle-open", "circle", "circle"] if ray else "circle",
         },
-        text=[f"<b>{each}</b>" for each in words],
-        textposition="bottom center",
-        textfont={"size": SIZE + 2, "color": look.ink, "shadow": _halo(look.paper)},
         cliponaxis=False,
         xaxis=f"x{panel}",
         yaxis=f"y{panel}",
@@ -128,64 +148,82 @@ def _points(with_weights: bool, panel: int, look: Theme) -> go.Scatter:
     )
 
 
-def _halo(paper: str) -> str:
-    """A shadow that keeps words apart from the lines behind them."""
-    return ", ".join(f"{x}px {y}px 2px {paper}" for x in (-2, 0, 2) for y in (-2, 0, 2))
-
-
 def _legend(look: Theme) -> list[go.Scatter]:
     return [
-        go.Scatter(x=[None], y=[None], mode="lines", line=line, name=str(words), showlegend=True)
-        for line, words in (
-            ({"color": look.muted, "width": 3.5, "dash": MEASURED}, text("KL = c, true")),
-            ({"color": look.ink, "width": 2, "dash": PREDICTED}, text("½ δᵀFδ = c")),
+        go.Scatter(x=[None], y=[None], name=str(words), showlegend=True, **how)
+        for how, words in (
+            (
+                {"mode": "lines", "line": {"color": look.muted, "width": 3.5, "dash": MEASURED}},
+                text("KL = c, true"),
+            ),
+            (
+                {"mode": "lines", "line": {"color": look.ink, "width": 2, "dash": PREDICTED}},
+                text("½ δᵀFδ = c"),
+            ),
         )
     ]
 
 
 def _axes(result: EqualKL, look: Theme) -> list[Panel]:
-    """Return axes on one scale, the same up as sideways, in units of ‖w‖."""
-    x, y = _extent(result)
-    along = {"title": text("a direction at random across ŵ"), "nticks": 6}
-    if result.with_weights:
-        ticks = [-1, -0.5, 0, 0.5, 1]
-        names = ["0", "½ ‖w‖", "‖w‖", "1½ ‖w‖", "2 ‖w‖"]
-        along = {"title": text("along the weights ŵ"), "tickvals": ticks, "ticktext": names}
+    """Return axes on one scale, the same up as sideways, in units of ‖w‖.
+
+    Ellipses that would be small have axes of their own.
+    """
     plain = {"zeroline": False, "constrain": "range"}
     panels = []
     for n, (point, plane) in enumerate(zip(result.base.points, result.planes, strict=True), 1):
+        x, y = 1.7 * plane.far if plane.small else _extent(result)
+        tick = 0.5 if result.with_weights and not plane.small else _tick(x)
+        along = {"title": text("a direction at random across ŵ, in ‖w‖"), "nticks": 6}
+        if result.with_weights:
+            ticks = [-2 * tick, -tick, 0, tick, 2 * tick]
+            names = [_multiple(1 + one) for one in ticks]
+            along = {"title": text("along the weights"), "tickvals": ticks, "ticktext": names}
         up = {
             "range": [-y, y],
-            "scaleanchor": f"x{n}",
             "nticks": 5,
-            "title": "" if n > 1 else text("steepest across ŵ, in ‖w‖"),
+            "title": "" if n > 1 else text("across ŵ, in ‖w‖"),
         }
-        title = method_title(point.normalizer, variant(point.normalizer))
+        if not plane.small:
+            up["scaleanchor"] = f"x{n}"
+        title = f"<b>{point.normalizer.title}{variant(point.normalizer)}</b>"
+        color = legible(method_color(point.normalizer), look.paper, look.ink)
         inside = {"yanchor": "top", "yshift": -2, "font": {"size": SIZE + 2}}
         known = plane.contours is not None
         panels.append(
             Panel(
                 {**plain, **along, "range": [-x, x]},
                 plain | up,
-                [title, _verdict(plane)],
+                [f"{colored(title, color, SIZE)} {_verdict(plane)}"],
                 [note(_numbers(plane, look), 0.02, 1, **inside)] if known else [],
-                high=(204, 200),
+                high=HIGH,
             )
         )
     return panels
 
 
+def _multiple(times: float) -> str:
+    """So many times w, in letters.
+
+    >>> [_multiple(times) for times in (0, 0.5, 1, 1.5, 2, 0.9)]
+    ['0', '½ w', 'w', '1½ w', '2w', '0.9 w']
+
+    """
+    known = {0.0: "0", 0.5: "½ w", 1.0: "w", 1.5: "1½ w", 2.0: "2w"}
+    return known.get(times, f"{number(times)} w")
+
+
+def _tick(far: float) -> float:
+    """A number of one digit, half of a reach or a little less."""
+    power = 10.0 ** floor(log10(far / 2))
+    return float(f"{floor(far / 2 / power) * power:.0e}")
+
+
 def _extent(result: EqualKL) -> tuple[float, float]:
     """Return how far the panels reach: to all contours that are not too far, and to 0 and 2w."""
-    x, y = (1.0 if result.with_weights else 0.0), 0.0
-    for plane in result.planes:
-        if plane.contours is not None:
-            ellipse = np.nanmax(np.abs(plane.contours.quadratic), axis=(0, 1))
-            true = np.nanmax(np.abs(plane.contours.true), axis=(0, 1), initial=0.0)
-            far = np.minimum(true, FARTHEST * ellipse)
-            if plane.contours.strip:
-                far[1] = max(ellipse[1], min(true[1], OPEN))
-            x, y = max(x, far[0], ellipse[0]), max(y, far[1], ellipse[1])
+    ray = np.array([float(result.with_weights), 0.0])
+    far = [plane.far for plane in result.planes if not plane.small]
+    x, y = np.stack([ray, *far]).max(axis=0).tolist()
     x = 1.12 * (x or 1.0)
     return x, float(np.clip(1.08 * y, SHAPE * x, x))
 
@@ -193,6 +231,8 @@ def _extent(result: EqualKL) -> tuple[float, float]:
 def _verdict(plane: Plane) -> str:
     """Say in large letters what is seen, and after a colon in smaller ones what that means."""
     name, colon, meaning = str(plane.shape).partition(": ")
+    if plane.small:
+        colon, meaning = ": ", text("enlarged")
     return sized(f"<b>{name}{colon}</b>", LARGE) + sized(meaning, SIZE + 4)
 
 
@@ -203,6 +243,6 @@ def _numbers(plane: Plane, look: Theme) -> list[str]:
         return [text("curvatures {a} : {b}", a=a, b=b)]
     kl, quadratic = (number(each, 2) for each in (plane.doubled.kl, plane.doubled.quadratic))
     return [
-        sized(text("w → 2w: KL = <b>{kl}</b>", kl=kl), SIZE + 4),
+        sized(text("w → 2w: KL = <b>{kl}</b> nats", kl=kl), SIZE + 4),
         colored(text("½ δᵀFδ = {value}", value=quadratic), look.muted, SIZE),
     ]

@@ -10,16 +10,21 @@ from normgeo.base.text import text
 from normgeo.invariance.before_and_after import BeforeAndAfter
 from normgeo.pictures.captions import variant
 from normgeo.pictures.invariance.effect import EffectOnData, digits_apart, movement, sign_and_words
-from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.annotations import colored, note
+from normgeo.pictures.style.colors import BLUE, legible, method_color
 from normgeo.pictures.style.sheet import Band, Pair, answer
-from normgeo.pictures.style.template import SIZE, SMALL, THEMES
+from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
 from normgeo.tables import marks
 
 
 def heading(result: EffectOnData, step: int, theme: str) -> list[Pair]:
     """The name and the factor of the change."""
-    return [Pair(Band([": ".join(_heading(result))]), answer(_factor(result, step)))]
+    factor = f"<b>{_factor(result, step)}</b>"
+    if result.dataset.image_shape is not None and (result.effect.rows_after[step] < 0).any():
+        look = THEMES[theme]
+        blue = legible(BLUE, look.paper, look.ink)
+        factor = f"{factor} {colored(text('blue: below 0'), blue, SIZE)}"
+    return [Pair(Band([": ".join(_heading(result))]), Band([factor], LARGE))]
 
 
 def beside(result: EffectOnData, key: str, step: int, theme: str) -> list[Band | Pair]:
@@ -32,7 +37,7 @@ def beside(result: EffectOnData, key: str, step: int, theme: str) -> list[Band |
     numbers = _numbers(result, method, step) if method else []
     return [
         Pair(
-            Band([f"<b>{name}</b>"], SIZE, method_color(normalizer)),
+            Band([f"<b>{name}</b>"], SIZE, legible(method_color(normalizer), look.paper, look.ink)),
             answer(verdict, color=marks.color(sign, theme) if sign else look.ink, sign=sign),
         ),
         Band(numbers, SMALL, look.muted),

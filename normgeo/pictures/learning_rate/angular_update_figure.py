@@ -8,13 +8,14 @@ import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
-from normgeo.base.numbers import fraction
+from normgeo.base.numbers import fraction, number
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.angular_update import AngularUpdate, norm_words
 from normgeo.pictures.learning_rate.angular_update_words import (
     FACTOR,
     about,
     angle,
+    effective,
     norm_of,
     seen,
     steps,
@@ -85,14 +86,19 @@ def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
     return Sheet(
         [
             answer(why(result, step)),
-            Tiles(tiles(result, step, look.muted), FACTOR),
+            Tiles(tiles(result, step, look.muted), FACTOR, short=True),
         ],
         rows=[
             [
                 Panel(
                     *left,
+                    effective(result, step),
                     notes=lambda wide, high: steps(
-                        result, plane.reaches[step], step, plane.pixels(wide, high)
+                        result,
+                        plane.reaches[step],
+                        plane.still(result, step),
+                        step,
+                        plane.pixels(wide, high),
                     ),
                     high=HIGH,
                     share=1.15,
@@ -203,7 +209,6 @@ def _angle_axes(result: AngularUpdate) -> tuple[dict[str, Any], dict[str, Any]]:
             "type": "log",
             "range": [low - 0.22 * decades, high + 0.08 * decades],
             "tickvals": log_ticks(10**low, 10**high),
-            "ticksuffix": "°",
-            "exponentformat": "power",
+            "ticktext": [f"{number(value)}°" for value in log_ticks(10**low, 10**high)],
         },
     )

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from normgeo.base.numbers import fraction, number
 from normgeo.base.text import text
-from normgeo.pictures.learning_rate.angular_update import SHOWN, AngularUpdate, Change, norm_words
+from normgeo.pictures.learning_rate.angular_update import AngularUpdate, Change, norm_words
 from normgeo.pictures.style.annotations import colored, sized, width
 from normgeo.pictures.style.template import SIZE, SMALL
 
 FACTOR = 28  # type of the four numbers that answer the question
-APART = 0.18  # a share of the reach, between two steps with words
-TOUCH = 6  # pixels by which the words of two steps may share their columns
+CLEAR = 3  # pixels between the words of two steps
 NEAR = 0.01  # of a factor
 FAR, BESIDE = 0.75, 24  # a share of the reach; pixels that words go on beyond their step there
 
@@ -45,13 +45,11 @@ def why(result: AngularUpdate, step: int) -> str:
         )
     linear = result.curve.optimizer.linear
     if twice and linear:
-        return text(
-            "Twice as long: half the gradient, from twice as far. So it turns a quarter as much."
-        )
+        return text("Twice as long: half the gradient, from twice as far: a quarter of the turn.")
     if twice:
-        return text("Twice as long: the same step, from twice as far. So it turns half as much.")
+        return text("Twice as long: the same step, from twice as far: half the turn.")
     return text(
-        "{long}: {pushed}, from {times} times as far. So it turns × {turn} as much.",
+        "{long}: {pushed}, from {times} times as far: the turn × {turn}.",
         long=long,
         pushed=text("the gradient × {factor}", factor=fraction(pushed.predicted or 0.0))
         if linear
@@ -59,6 +57,20 @@ def why(result: AngularUpdate, step: int) -> str:
         times=times,
         turn=fraction(expected),
     )
+
+
+def effective(result: AngularUpdate, step: int) -> list[str]:
+    """By what factor the learning rate on the unit sphere differs; nothing without a law."""
+    if not result.has_law:
+        return []
+    power = result.curve.optimizer.power
+    return [
+        text(
+            "Effective learning rate {rate}: <b>× {factor}</b>",
+            rate=f"η/{result.symbol}{'²' * (power == 2)}",
+            factor=fraction(float(result.curve.norms[step]) ** -power),
+        )
+    ]
 
 
 def about(result: AngularUpdate) -> str:
@@ -89,23 +101,25 @@ def seen(result: AngularUpdate) -> str:
     return text("No wedges: the loss changes along a ray. More color: larger.")
 
 
-def steps(result: AngularUpdate, reach: float, step: int, pixels: float) -> list[dict[str, Any]]:
+def steps(
+    result: AngularUpdate, reach: float, still: Sequence[int], step: int, pixels: float
+) -> list[dict[str, Any]]:
     """The words at the tips and the feet of the steps, the frame's own first.
 
     Where the reach has so many pixels, a step has words that stand beside all others.
     """
     shown: list[tuple[float, float]] = []
     notes: list[dict[str, Any]] = []
-    for place in (step, *map(result.place, reversed(SHOWN))):
+    for place in (step, *still):
         words = _words_of_step(result, place, place == step, reach)
         widths = (width(one["text"], one["font"]["size"]) for one in words)
-        wide = max(APART * pixels, *widths)
+        wide = max(widths)
         middle = float(result.curve.norms[place]) / reach * pixels
         left = middle - wide / 2
         if "xanchor" in words[0]:
             left = middle + BESIDE - wide
         right = left + wide
-        if all(right < first + TOUCH or last < left + TOUCH for first, last in shown):
+        if all(right + CLEAR < first or last + CLEAR < left for first, last in shown):
             shown.append((left, right))
             notes += words
     return notes
@@ -165,7 +179,8 @@ def _words_of_step(
     _, gradient, turn, _ = result.changes(step)
     along, across = result.way(step)
     what = text("‖G‖") if result.curve.optimizer.linear else text("step")
-    tip = f"{what} × {fraction(_shown(gradient))}<br>θ = {number(turn.after)}°"
+    times, turned = f"× {fraction(_shown(gradient))}", f"{number(turn.after)}°"
+    tip = f"{what} {times}<br>θ = {turned}" if own else f"{times}<br>{turned}"
     foot = f"{result.symbol} = {norm_words(norm)}" if own else norm_words(norm)
     if own:
         tip, foot = f"<b>{tip}</b>", f"<b>{foot}</b>"

@@ -21,12 +21,13 @@ from normgeo.pictures.style.template import THEMES
 
 LEVELS = 9  # of the loss, each in a color of its own
 DARKEST = 0.62  # share of the method's color: words are read on it
-PIXELS = (840, 680)  # of the image, across and up
-ACROSS, UP = (-0.5, 1.6), (-0.75, 0.95)  # what it covers, in units of the reach
+PIXELS = (940, 680)  # of the image, across and up
+ACROSS, UP = (-0.75, 1.6), (-0.75, 0.95)  # what it covers, in units of the reach
 VIEW = (-0.12, 1.0), (-0.18, 0.4)  # what a frame shows of it, at least
 LENGTH = 0.37  # of the arrow at norm 1 where the vertical axis is stretched to show it
 SEEN, STRETCHED = (0.12, 1.5), 2.0**10  # lengths that need no stretch; the most it stretches
 PLANE = 430  # pixels of the reach, roughly: no arrow is all head
+APART = 0.09  # a share of the reach, between two steps at norms that all frames show
 NUMBERS = 5  # beside the vertical axis, at most
 DIGITS = 6  # of a number, at most
 
@@ -74,6 +75,14 @@ class Plane(NamedTuple):
         """The pixels of the reach on a panel: as many across as up."""
         (left, right), (low, top) = VIEW
         return min(wide / (right - left), high / (top - low))
+
+    def still(self, result: AngularUpdate, step: int) -> list[int]:
+        """The steps beside its own that a frame can show apart: at norm 1, then at larger norms."""
+        shown: list[float] = []
+        for norm in (SHOWN[0], *reversed(SHOWN[1:])):
+            if all(abs(norm - other) > APART * self.reaches[step] for other in shown):
+                shown.append(norm)
+        return [result.place(norm) for norm in shown]
 
     @property
     def longest(self) -> str:
@@ -166,7 +175,7 @@ def step_traces(
     result: AngularUpdate, plane: Plane, step: int, color: str, ink: str
 ) -> list[Trace]:
     """The gradient steps in the plane as a frame shows them, its own last."""
-    still = [result.place(norm) for norm in SHOWN]
+    still = plane.still(result, step)
     return [
         *_arrows(result, plane, step, still, {"color": ink, "width": 2.0}),
         *_arrows(result, plane, step, [step], {"color": color, "width": 4.0}),

@@ -9,21 +9,21 @@ import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
-from normgeo.base.numbers import number, power_of_ten
+from normgeo.base.numbers import number, power, power_of_ten
 from normgeo.base.text import text
-from normgeo.pictures.recurrent.recurrence import Recurrences
+from normgeo.pictures.recurrent.recurrence import Curves, Recurrences
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.player import add_slider
 from normgeo.pictures.style.sheet import Panel, Sheet, across, answer, drawn, stretch, told, upright
-from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES, powers
+from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES, log_ticks, powers
 
 
 def figure(result: Recurrences, theme: str) -> go.Figure:
     """Draw rms of h^t, the norm of ∂h^T/∂h^t and its growth, and step through the radii."""
     axes = _axes(result)
     sheets = {radius: _sheet(result, radius, axes, theme) for radius in result.curves}
-    lines = [*_lines(result), *_growth(result, theme)]
+    lines = [*_lines(result, theme), *_growth(result, theme)]
     still = range(
         len(lines) - 2 * len(result.setup.methods), len(lines) - len(result.setup.methods)
     )
@@ -34,10 +34,11 @@ def figure(result: Recurrences, theme: str) -> go.Figure:
             "name": f"{radius:g}",
             "data": [{"x": x, "y": y} for x, y in _values(result, radius)],
             "traces": moving,
-            "layout": layout,
+            "layout": layout | _heights([*result.curves[radius].values()]),
         }
         for radius, layout in zip(sheets, layouts, strict=True)
     ]
+    figure.update_layout(_heights([*result.curves[result.opens_at].values()]))
     add_slider(
         figure,
         frames,
@@ -143,7 +144,7 @@ def _growth(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
         )
 
 
-def _lines(result: Recurrences) -> Iterator[go.Scatter]:
+def _lines(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
     """The lines over the steps, at the radius where it opens."""
     values = _values(result, result.opens_at)
     methods, names = result.curves[result.opens_at], result.setup.names
@@ -169,8 +170,8 @@ def _lines(result: Recurrences) -> Iterator[go.Scatter]:
                     value=unit,
                 ),
             )
-    predicted = [key for key, curves in methods.items() if curves.predicted is not None]
-    for place, (key, (x, y)) in enumerate(zip(predicted, values, strict=False)):
+    laws = sum(curves.predicted is not None for curves in methods.values())
+    for place, (x, y) in zip(range(laws), values, strict=False):
         yield go.Scatter(
             x=x,
             y=y,
@@ -178,7 +179,7 @@ def _lines(result: Recurrences) -> Iterator[go.Scatter]:
             mode="lines",
             xaxis="x2",
             yaxis="y2",
-            line={"color": colors[key], "width": 2, "dash": PREDICTED},
+            line={"color": THEMES[theme].ink, "width": 2, "dash": PREDICTED},
             showlegend=place == 0,
             hoverinfo="skip",
         )
@@ -189,14 +190,25 @@ def _axes(result: Recurrences) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     every = [each for methods in result.curves.values() for each in methods.values()]
     last = max(int(each.times[-1]) for each in every)
     steps = {"range": [0, last], "dtick": _tick(last), "title": text("step t")}
-    laws = [last * each.predicted for each in every if each.predicted is not None]
+    heights = _heights(every)
+    return [
+        (steps, heights["yaxis"]),
+        (steps, heights["yaxis2"] | {"zeroline": True}),
+        _growth_axes(result),
+    ]
+
+
+def _heights(every: Sequence[Curves]) -> dict[str, Any]:
+    """The axes at the left of the state and of the memory, for curves."""
+    laws = [each.times[-1] * each.predicted for each in every if each.predicted is not None]
     logs = np.concatenate([*(each.log10_norms for each in every), laws, [0.0]])
     logs = logs[np.isfinite(logs)]
     low, high = float(logs.min()), float(logs.max())
     room = 0.06 * max(high - low, 1.0)
-    memory = {"range": [low - room, high + room], "zeroline": True, **_powers(low, high)}
-    state = _log_axis(np.concatenate([each.hidden for each in every]))
-    return [(steps, state), (steps, memory), _growth_axes(result)]
+    return {
+        "yaxis": _log_axis(np.concatenate([each.hidden for each in every])),
+        "yaxis2": {"range": [low - room, high + room], **_powers(low, high)},
+    }
 
 
 def _growth_axes(result: Recurrences) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -232,15 +244,14 @@ def _log_axis(values: Array) -> dict[str, Any]:
     room = 0.08 * (high - low)
     axis = {"type": "log", "range": [low - room, high + room]}
     if high - low < 2:
-        ticks = [d * 10.0**k for k in range(-3, 4) for d in (1, 2, 5)]
+        ticks = [tick for tick in log_ticks(10**low, 10**high) if low <= np.log10(tick) <= high]
         return {**axis, "tickvals": ticks, "ticktext": [number(tick) for tick in ticks]}
     powers_of_ten = _powers(low, high)
-    places = [10.0**power for power in powers_of_ten["tickvals"]]
+    places = [10.0**tick for tick in powers_of_ten["tickvals"]]
     return {**axis, **powers_of_ten, "tickvals": places}
 
 
 def _powers(low: float, high: float) -> dict[str, list[Any]]:
-    """Ticks at powers of ten between two logarithms, written out: exponents stay large."""
+    """Ticks at powers of ten between two logarithms."""
     ticks = powers(low, high)
-    words = [f"1e{power}".replace("-", "−") if power else "1" for power in ticks]
-    return {"tickvals": ticks, "ticktext": words}
+    return {"tickvals": ticks, "ticktext": [power(tick) if tick else "1" for tick in ticks]}

@@ -59,6 +59,11 @@ def method_title(normalizer: Normalizer, more: str = "") -> str:
     return colored(f"<b>{normalizer.title}{more}</b>", method_color(normalizer), SIZE)
 
 
+def halo(paper: str) -> str:
+    """A shadow that keeps words apart from the lines behind them."""
+    return ", ".join(f"{x}px {y}px 2px {paper}" for x in (-2, 0, 2) for y in (-2, 0, 2))
+
+
 KEPT = "\ue001"  # stands for a space at which no line ends
 
 # Letters of the pages' font by their width, in hundredths of the size of type.

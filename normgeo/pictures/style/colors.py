@@ -13,6 +13,7 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.shared_statistics import SHARINGS
 
 PAPERS = ("#FFFFFF", "#15181B")
+READ = 4.5  # of WCAG 2.2, 1.4.3, between words and their paper
 LEAST_CONTRAST = 3.0  # of WCAG 2.2, 1.4.11, between a graphical object and what is around it
 
 # Okabe and Ito's hues first, each shifted until it reaches the contrast on both papers.
@@ -63,6 +64,16 @@ def contrast(one: str, other: str) -> float:
     """
     low, high = sorted(float(_linear(color) @ (0.2126, 0.7152, 0.0722)) for color in (one, other))
     return round((high + 0.05) / (low + 0.05), 9)
+
+
+def legible(color: str, paper: str, ink: str) -> str:
+    """The color, with as much of the ink as words on a paper need to be read.
+
+    Source: WCAG 2.2, 1.4.3, a contrast of 4.5.
+    """
+    shares = np.arange(0, 1.05, 0.05).tolist()
+    mixed = (blend(color, ink, share) for share in shares)
+    return next(one for one in mixed if contrast(one, paper) >= READ)
 
 
 def difference(one: str, other: str) -> float:

@@ -142,6 +142,7 @@ class Player {
     }
     const { place } = this;
     const state = (this.drawn = this.state());
+    this.plot.classList.toggle("narrow", this.fit().narrow);
     this.slider?.label();
     await this.react(this.plot, place);
     if (this.drawn !== state || !players.has(this.plot)) {

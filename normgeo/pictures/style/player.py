@@ -26,8 +26,7 @@ _PARTS = "player", "frame", "slider", "menu", "image", "hall", "panel", "turning
 SCRIPT = "\n".join((_HERE / f"{part}.js").read_text("utf-8") for part in _PARTS)
 PANEL = (_HERE / "panel.js").read_text("utf-8")
 STRIP = 76  # pixels of a figure's height, at its foot, for the slider
-STRIPS = {"narrow": STRIP, "half": STRIP, "hall": 59}  # the same of other forms
-BUTTONS = 44  # more of it on a phone, where buttons for single frames stand above the slider
+HALL = 59  # the same in a hall; the slider of a narrow figure stands beneath it
 HEIGHT = 540  # of a figure that says none
 PLAYED = 6000  # milliseconds from the first frame to the last
 
@@ -63,8 +62,12 @@ def add_slider(
     names = [str(frame["name"]) for frame in frames]
     pause = PLAYED // max(len(frames) - 1, 1)
     foot = figure.layout.margin.b if figure.layout.margin.b is not None else 80
-    for form, strip in STRIPS.items():
-        _make_room(figure, form, strip + BUTTONS * (single and form == "narrow"))
+    if hall := (figure.layout.meta or {}).get("hall"):
+        longer = {key: hall[key] + HALL for key in ("height", "least")}
+        margin = hall["margin"] | {"b": hall["margin"]["b"] + HALL}
+        figure.update_layout(
+            meta={**figure.layout.meta, "hall": hall | longer | {"margin": margin}}
+        )
     figure.update_layout(
         meta={**(figure.layout.meta or {}), "single": single},
         height=figure.layout.height + STRIP,
@@ -114,16 +117,6 @@ def add_slider(
             }
         ],
     )
-
-
-def _make_room(figure: go.Figure, form: str, strip: int) -> None:
-    """Make the foot of a form of a figure higher."""
-    made = (figure.layout.meta or {}).get(form)
-    if made:
-        longer = {key: made[key] + strip for key in ("height", "least") if key in made}
-        margin = made["margin"] | {"b": made["margin"]["b"] + strip}
-        changed = made | longer | {"margin": margin}
-        figure.update_layout(meta={**figure.layout.meta, form: changed})
 
 
 def for_script(figure: go.Figure) -> dict[str, Any]:

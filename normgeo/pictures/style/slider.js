@@ -1,4 +1,5 @@
-// The slider at the foot of a figure, with a button that plays its frames.
+// The slider at the foot of a figure, with a button that plays its frames. Beneath panels that stack it
+// stays at the foot of the screen, so that a hand has it wherever the figure is seen.
 
 const LEAP = 10; // frames of Page Up and Page Down
 const PLAYED = 6000; // milliseconds from the first frame to the last
@@ -18,6 +19,10 @@ const SLIDER_STYLE = `
 .frames .scale span { position: absolute; top: 28px; transform: translateX(-50%);
   font-size: calc(14px * var(--magnify, 1)); color: var(--muted); white-space: nowrap; }
 .frames :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.frames input:focus-visible { outline-offset: -2px; }
+.figure-plot.narrow { display: flex; flex-direction: column; }
+.narrow .frames { position: sticky; z-index: 1; order: 1; bottom: var(--foot, 0px); padding: 4px 10px 2px;
+  background: var(--paper); box-shadow: 0 -5px 5px -5px var(--muted); }
 @media (width < ${NARROW}px) {
   .frames output { flex-basis: 100%; order: -1; line-height: 24px; }
   .frames.single .scale { flex-basis: 100%; }
@@ -38,7 +43,7 @@ class Slider {
     const longest = Math.max(...this.words.map((words) => words.length));
     for (const [name, value] of Object.entries({
       ink: look.font?.color, font: look.font?.family, muted: look.xaxis?.tickfont?.color,
-      panel: paper, accent, longest: `${0.5 * longest}em`,
+      paper: look.paper_bgcolor, panel: paper, accent, longest: `${0.5 * longest}em`,
     })) {
       panel.style.setProperty(`--${name}`, value);
     }

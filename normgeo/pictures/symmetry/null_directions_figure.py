@@ -21,6 +21,7 @@ from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 from normgeo.pictures.style.values import values_axes, values_trace
 from normgeo.pictures.symmetry.null_directions import NullDirections
 
+THICK, MOST = 0.36, 4  # of a row, a bar; with fewer rows than so many, rows are higher
 LABEL = 56  # characters in a line of a label
 
 
@@ -56,11 +57,13 @@ def figure(result: NullDirections, theme: str) -> go.Figure:
         if len(part)
     ]
     bars = _bars(result.explanation)
+    rows = max(len(bars), 1)
+    thick = THICK * min(1, (rows + 0.35) / (MOST + 0.35))
     drawn = go.Bar(
         x=[bar.count for bar in bars],
         y=list(range(len(bars))),
         orientation="h",
-        width=0.36,
+        width=thick,
         text=[bar.words for bar in bars],
         textposition="outside",
         marker={"color": [color] * (len(bars) - 1) + [look.muted] * bool(bars)},
@@ -71,13 +74,15 @@ def figure(result: NullDirections, theme: str) -> go.Figure:
         yaxis="y2",
     )
     left, right = _heads(result, look.muted)
-    titles = [note(bar.title, 0, i - 0.22, xref="x", yref="y") for i, bar in enumerate(bars)]
+    titles = [
+        note(bar.title, 0, i - thick / 2 - 0.04, xref="x", yref="y") for i, bar in enumerate(bars)
+    ]
     reasons = Panel(
         {"visible": False, "range": [0, 1.6 * max([1, *(bar.count for bar in bars)])]},
-        {"visible": False, "range": [max(3.6, len(bars) - 0.4), -0.75]},
+        {"visible": False, "range": [rows - 0.4, -0.75]},
         right,
         [*titles, *_silence(result, look.muted)],
-        high=(284, 280),
+        high=(284, 70 * max(rows, 2)),
     )
     sheet = Sheet([], rows=[[_values(result.null, left, theme), reasons]], legend=False)
     return sheet.on([*traces, drawn], theme)

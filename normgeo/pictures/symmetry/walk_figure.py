@@ -15,12 +15,18 @@ from normgeo.base.text import text
 from normgeo.normalizers.blocks import lengths
 from normgeo.null_directions.walk import Walk
 from normgeo.pictures.style.annotations import colored
-from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.colors import legible, method_color
 from normgeo.pictures.style.player import add_slider
 from normgeo.pictures.style.sheet import Panel, Sheet, Tiles, answer, drawn, told
 from normgeo.pictures.style.template import SIZE, THEMES
 from normgeo.pictures.symmetry.walk import Walks, headline
-from normgeo.pictures.symmetry.walk_words import about, kl_words, null_words, random_words
+from normgeo.pictures.symmetry.walk_words import (
+    about,
+    kl_words,
+    letters,
+    null_words,
+    random_words,
+)
 
 HIGH = (62, 70), (124, 125)  # pixels of the steps and of the predictions
 
@@ -43,9 +49,9 @@ def figure(result: Walks, theme: str) -> go.Figure:
     moving = [4 * place + k for place in range(len(walks)) for k in (0, 2, 3)]
     sheets = [
         Sheet(
-            [answer(headline(result.found)), *_reasons(result)],
+            [answer(headline(result.found)), *_reasons(result, theme)],
             rows=[_panels(result, t, reach, theme)],
-            foot=[told(theme, "; ".join(about(result)))],
+            foot=[told(theme, "; ".join(about(result)), letters(result))],
             right=8,
             legend=False,
         )
@@ -74,11 +80,12 @@ def figure(result: Walks, theme: str) -> go.Figure:
     return whole
 
 
-def _reasons(result: Walks) -> list[Tiles]:
+def _reasons(result: Walks, theme: str) -> list[Tiles]:
     """The reasons why directions change nothing, and how many each explains."""
     if result.chosen is None and result.found.null.dimension:
         return [Tiles([[text("Stopped before the null directions were explained.")]], SIZE)]
-    color = method_color(result.found.normalizer)
+    look = THEMES[theme]
+    color = legible(method_color(result.found.normalizer), look.paper, look.ink)
     told = [
         (one, text("<b>{count}</b> by {title}", count=one.count, title=one.title))
         for one in result.directions
@@ -203,7 +210,7 @@ def _panels(result: Walks, t: int, reach: Reach, theme: str) -> Sequence[tuple[P
         (
             Panel(
                 {**across, "showgrid": False, "showticklabels": False, "ticks": ""},
-                {"range": [0, reach.step], "nticks": 3, "title": text("‖Δw‖/‖w‖")},
+                {"range": [0, reach.step], "nticks": 3, "title": text("step")},
                 head,
                 high=HIGH[0],
             ),

@@ -46,6 +46,19 @@ def about(result: Walks) -> list[str]:
     ]
 
 
+def letters(result: Walks) -> str:
+    """What the letters of a walk stand for."""
+    words = text(
+        "H neurons, D features, G groups of neurons; step: ‖Δw‖/‖w‖ of each neuron; R is random"
+    )
+    one = result.chosen
+    if one is None or one.rescales:
+        return words
+    if one.follows:
+        return text("{words}, γ is added to each w", words=words)
+    return text("{words}, V is the null direction", words=words)
+
+
 def _rule(result: Walks, t: int) -> str:
     """Along what the null walk goes, and where it is at a step."""
     one, r = result.chosen, _added(result, t)

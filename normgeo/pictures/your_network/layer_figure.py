@@ -44,11 +44,17 @@ def figure(result: Neurons, theme: str) -> go.Figure:
     frozen = [np.array([result.frozen_below])] if result.height == "angle" else []
     across = _axis(norms, placed[:1], tight=True) | {"title": text("norm of the weight vector")}
     upward = _axis(heights, [*placed[1:], *frozen]) | {"title": text(HEIGHTS[result.height])}
-    turning = Panel(across, upward, high=(280, 240), share=1.2)
+    what = text(HEIGHTS[result.height])
+    against = text("<b>against the norm</b>")
+    turning = Panel(across, upward, [against], high=(280, 240))
     order = ordered(heights, shown)
     balanced = placed[1] if placed and result.height == "angle" else None
     each = Panel(
-        places(order), upward, [text("<b>neuron by neuron</b>")], high=(280, 240), share=1.3
+        places(order, what),
+        upward,
+        [text("<b>neuron by neuron</b>")],
+        high=(280, 240),
+        share=1.6,
     )
     if result.height == "angle":
         below = [level(result.frozen_below, {"color": look.muted, "width": 2, "dash": CLAIM})]
@@ -57,7 +63,7 @@ def figure(result: Neurons, theme: str) -> go.Figure:
     first, *others = result.headline
     return Sheet(
         [answer(first), Band([" ".join(map(str, others))], color=look.muted)],
-        rows=[[turning, each, _shorter(result, look.muted)]],
+        rows=[[turning, each, _shorter(result, look.muted, look.ink)]],
         phone=[[1], [0], [2]],
     ).on(
         [
@@ -71,7 +77,7 @@ def figure(result: Neurons, theme: str) -> go.Figure:
     )
 
 
-def _shorter(result: Neurons, muted: str) -> Panel:
+def _shorter(result: Neurons, muted: str, ink: str) -> Panel:
     """By how much ε makes z shorter, or a sentence where there is nothing to show."""
     head = [f"<b>{text(COLUMNS['shorter_by_eps'])}</b>"]
     if result.shorter is None:
@@ -85,7 +91,14 @@ def _shorter(result: Neurons, muted: str) -> Panel:
         "nticks": 5,
     }
     counts = level(MUCH, {"color": muted, "width": 2, "dash": CLAIM})
-    return Panel(across, _shares(result), head, shapes=[counts], high=(280, 240))
+    upward, found = _shares(result), _drawable(result.shorter)
+    low, high = upward["range"]
+    place = {"yref": "y", "yanchor": "top", "font": {"size": SMALL, "color": muted}}
+    said = [note(text("counts from {share}", share=percent(MUCH)), 0.01, np.log10(MUCH), **place)]
+    if len(found) and low < (most := np.log10(found[0])) < high - 0.25 * (high - low):
+        largest = {"yref": "y", "yshift": 8, "font": {"size": SIZE, "color": ink}}
+        said.append(note(text("<b>{most}</b>", most=percent(found[0])), 0.05, most, **largest))
+    return Panel(across, upward, head, said, [counts], high=(280, 240), share=0.8)
 
 
 def _drawable(values: Iterable[Any]) -> Array:

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.pictures.style.colors import VERMILION
-from normgeo.pictures.style.template import PREDICTED, THEMES
+from normgeo.pictures.style.template import PREDICTED, SIZE, THEMES
 from normgeo.pictures.your_network.layer import Neurons
 from normgeo.tables.layer import COLUMNS
 
@@ -25,19 +25,21 @@ def ordered(heights: Array, shown: Array) -> Array:
     return found
 
 
-def places(order: Array) -> dict[str, Any]:
-    """An axis with a place for each neuron, by its number where there is room for it."""
+def places(order: Array, what: str) -> dict[str, Any]:
+    """An axis with a place for each neuron, by its number where there is room."""
     few = len(order) <= LABELED
     words = {
         "tickvals": list(range(1, len(order) + 1)),
         "ticktext": [str(h) for h in order.tolist()],
-        "title": text("neuron, slowest first"),
+        "title": text("neuron, in order of {what}", what=what),
     }
     return {
         "range": [0.3, max(len(order), 1) + 0.7],
         "showgrid": False,
         "zeroline": False,
-        **(words if few else {"title": text("neurons, slowest first"), "nticks": 5}),
+        **(
+            words if few else {"title": text("neurons, in order of {what}", what=what), "nticks": 5}
+        ),
     }
 
 
@@ -89,5 +91,14 @@ def one_by_one(
     ring = {"color": ink, "size": 20, "symbol": "circle-open", "line": {"width": 3}}
     own = order == result.neuron
     if own.any():
-        y = heights[order][own]
-        yield go.Scatter(x=at[own], y=y, mode="markers", marker=ring, hoverinfo="skip", **on)
+        yield go.Scatter(
+            x=at[own],
+            y=heights[order][own],
+            mode="markers+text",
+            marker=ring,
+            text=[f"<b>{result.neuron}</b>"],
+            textposition="bottom center",
+            textfont={"size": SIZE, "color": ink},
+            hoverinfo="skip",
+            **on,
+        )

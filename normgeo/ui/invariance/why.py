@@ -33,7 +33,7 @@ def why(settings: Settings, picture: Any) -> None:
         st.info(str(after.problem))
         return
     found = laws(normalizer, transform)
-    left, right = st.columns(2, gap="large")
+    left, right = st.columns(2, gap="medium")
     with left:
         st.latex(_algebra(found, method.verdict, normalizer.added_eps > 0))
         st.latex(

@@ -79,7 +79,6 @@ def button(name: str, settings: Settings) -> None:
     st.button(
         str(text("Pin")),
         key=f"{name}_pin",
-        type="tertiary",
         on_click=_pin,
         args=(name,),
         help=str(text("Keeps this picture as it is now, to see the next one beside it.")),

@@ -24,8 +24,8 @@ function walk(event) {
   }
 }
 
-// Scrolls the subject beneath the bar if it is out of view, and again whenever the page above it grows
-// or scrolls to a tab by itself, until the user scrolls, points or types.
+// Scrolls the subject beneath the bar if it is out of view, and again whenever it comes, the page above
+// it grows or scrolls to a tab by itself, until the user scrolls, points or types (not Enter).
 function show(subject) {
   const scroller = document.querySelector("[data-testid=stMain]");
   const page = document.querySelector("[data-testid=stMainBlockContainer]").firstElementChild;
@@ -43,16 +43,18 @@ function show(subject) {
       }
     }
   };
-  const observer = new ResizeObserver(look);
+  const observers = [new ResizeObserver(look), new MutationObserver(look)];
   const end = () => {
-    observer.disconnect();
+    observers.forEach((each) => each.disconnect());
     scroller.removeEventListener("scroll", look);
-    HANDS.forEach((hand) => document.removeEventListener(hand, end, true));
+    HANDS.forEach((name) => document.removeEventListener(name, hand, true));
   };
-  HANDS.forEach((hand) => document.addEventListener(hand, end, { capture: true, passive: true }));
+  const hand = ({ key }) => key === "Enter" || end();
+  HANDS.forEach((name) => document.addEventListener(name, hand, { capture: true, passive: true }));
   scroller.scrollTo({ top: 0, behavior: "instant" });
   scroller.addEventListener("scroll", look);
-  observer.observe(page); // calls `look` at once
+  observers[0].observe(page); // calls `look` at once
+  observers[1].observe(page, { childList: true, subtree: true });
   return end;
 }
 

@@ -123,11 +123,13 @@ class Tiles(NamedTuple):
 
     Attributes:
         tiles: the lines of each. size: of the first lines.
+        short: whether a phone has the first lines alone, what is after two spaces below.
 
     """
 
     tiles: Sequence[Sequence[str]]
     size: int
+    short: bool = False
 
     def height(self, room: float, form: Form) -> float:
         """Return the pixels that they take."""
@@ -157,8 +159,8 @@ class Tiles(NamedTuple):
         if needed <= room + 2 * EDGE:
             return [self.tiles]
         half = [
-            [part for line in lines for part in in_lines(str(line), SIZE, room / 2 - EDGE)]
-            for lines in self.tiles
+            [part for line in shown for part in in_lines(str(line), SIZE, room / 2 - EDGE)]
+            for shown in (lines[0].split("  ") if self.short else lines for lines in self.tiles)
         ]
         return [half[first : first + 2] for first in range(0, len(half), 2)]
 

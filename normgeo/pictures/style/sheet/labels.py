@@ -14,10 +14,11 @@ USUAL = "0.000", "0.0000"  # such labels, plain and logarithmic
 
 
 def axis_labels(axis: Layout, widest: str = "") -> list[str]:
-    """Return the labels of an axis; one that plotly makes is as wide as such are, or as stated."""
+    """Return the labels of an axis, with the widest; those that plotly makes are as usual."""
     if axis.get("visible") is False or axis.get("showticklabels") is False:
         return []
-    return own_labels(axis) or [widest or USUAL[axis.get("type") == "log"]]
+    labels = own_labels(axis) + [widest] * bool(widest)
+    return labels or [USUAL[axis.get("type") == "log"]]
 
 
 def own_labels(axis: Layout) -> list[str]:

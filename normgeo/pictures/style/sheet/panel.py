@@ -31,7 +31,8 @@ class Panel(NamedTuple):
             makes notes for a width and a height may stand for them.
         high: pixels, on a wide screen and on a phone. share: of the width of its row.
         left: pixels between it and what is at its left.
-        widest: the longest label at its left, where plotly makes the labels.
+        widest: the longest label at its left, where plotly makes the labels, or of others in its
+            column.
         bars: the coloraxes whose bar of colors stands at its right, one of them at a time, but not
             on a phone.
         over: bands above it.
