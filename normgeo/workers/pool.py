@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Hashable, Sequence
-from threading import Condition, Thread
+from threading import Condition, Lock, Thread
 from typing import Any, final
 
 import cloudpickle
@@ -41,7 +41,7 @@ class Pool:
         self.size = size or cpu_count()
         self.limits = limits or Limits()
         self._prepare = tuple(prepare)
-        self._condition = Condition()
+        self._condition, self._starting = Condition(), Lock()
         self._queue: FairQueue[Run] = FairQueue()
         self._open: dict[Hashable, Run] = {}
         self._workers: dict[int, WorkerProcess] = {}
@@ -112,7 +112,10 @@ class Pool:
         with self._condition:
             self._closed = True
             self._condition.notify_all()
-        for slot in tuple(self._workers):
+        # A worker whose server ends while it starts would write a traceback.
+        with self._starting:
+            workers = tuple(self._workers)
+        for slot in workers:
             self._end(slot)
 
     def _start_one_ahead(self) -> None:
@@ -148,11 +151,14 @@ class Pool:
         if worker is not None and worker.alive:
             return ""
         self._end(slot)
+        worker = None
         try:
-            worker = self._workers[slot] = WorkerProcess(self._prepare)
+            with self._starting:
+                if not self._closed:
+                    worker = self._workers[slot] = WorkerProcess(self._prepare)
         except OSError as error:
             return text("No process could be started for this computation: {why!s}.", why=error)
-        if worker.wait_ready() and not self._closed:
+        if worker is not None and worker.wait_ready() and not self._closed:
             return ""
         self._end(slot)
         return text("The process for this computation ended while it was started.")

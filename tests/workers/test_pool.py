@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from threading import Event, Thread
 
 import cloudpickle
 import numpy as np
@@ -293,6 +294,29 @@ def test_workers_end_with_a_server_that_is_killed():
         assert psutil.pid_exists(pid)
         server.kill()
     wait_for(lambda: not psutil.pid_exists(pid))
+
+
+def test_a_server_that_ends_lets_a_start_under_way_end_first():
+    """A worker whose server is gone while it reads what to do writes a traceback."""
+    started, go_on = Event(), Event()
+
+    class Slow:
+        def __reduce__(self):
+            started.set()
+            go_on.wait()
+            return print, ()
+
+    pool = Pool(1, prepare=[Slow()])
+    pool.start()
+    assert started.wait(SOON)
+    closing = Thread(target=pool.close)
+    closing.start()
+    closing.join(0.2)
+    waits = closing.is_alive()
+    go_on.set()
+    closing.join()
+    assert waits
+    assert pool.pids == []
 
 
 def test_a_worker_is_spare_where_nobody_waits_for_the_last_one(pool):
