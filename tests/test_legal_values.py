@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import normgeo as ng
+from normgeo.base.numbers import round_number
 from normgeo.base.refusal import Refusal
 from normgeo.datasets.datasets import load
-from normgeo.fisher.ellipse import round_number
 from normgeo.normalizers.blocks import angles_turned, cosines, lengths
 
 X = np.random.default_rng(0).standard_normal((6, 3))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import floor, inf, isfinite, log2
+from math import floor, inf, isfinite, log2, log10
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SMALLEST, LARGEST = 1e-4, 1e6  # a number between these is written out
@@ -108,3 +108,21 @@ def latex(value: float | Fraction, digits: int = 3) -> str:
 
 def _signed(words: str) -> str:
     return words.replace("-", "−")
+
+
+def round_number(value: float) -> float:
+    """Return the largest of 1, 2, 5 times a power of ten that is not above a positive number.
+
+    Rounding is tolerated: 0.1 for a number that is 0.1 except for its last digits.
+
+    >>> round_number(0.1), round_number(0.0999), round_number(7.0)
+    (0.1, 0.05, 5.0)
+
+    """
+    power = floor(log10(value))
+    near = (
+        float(f"{digit}e{exponent}")
+        for exponent in (power - 1, power, power + 1)
+        for digit in (1, 2, 5)
+    )
+    return max(number for number in near if number <= value * (1 + 1e-9))

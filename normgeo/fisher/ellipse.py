@@ -13,13 +13,13 @@ sections 5.2.1 and 5.2.2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import floor, log10
 from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array
+from normgeo.base.numbers import round_number
 from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import gram_schmidt
 from normgeo.base.text import text
@@ -195,21 +195,3 @@ def _equal_kl(objective: BlockObjective, directions: Array, radius: float, level
         contour=true[:, None] * units,
         wedge=np.array(inside),
     )
-
-
-def round_number(value: float) -> float:
-    """Return the largest of 1, 2, 5 times a power of ten that is not above a positive number.
-
-    Rounding is tolerated: 0.1 for a number that is 0.1 except for its last digits.
-
-    >>> round_number(0.1), round_number(0.0999), round_number(7.0)
-    (0.1, 0.05, 5.0)
-
-    """
-    power = floor(log10(value))
-    near = (
-        float(f"{digit}e{exponent}")
-        for exponent in (power - 1, power, power + 1)
-        for digit in (1, 2, 5)
-    )
-    return max(number for number in near if number <= value * (1 + 1e-9))

@@ -13,12 +13,11 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.budget import Cost
-from normgeo.base.numbers import number
+from normgeo.base.numbers import number, round_number
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.contours import CURVED, RAYS, Contours, kl_contours
-from normgeo.fisher.ellipse import round_number
 from normgeo.fisher.neighborhood import Neighborhood
 from normgeo.pictures.captions import USES
 from normgeo.pictures.fisher.base_point import BasePoint, BasePoints, cost_of_base_points
@@ -65,11 +64,13 @@ class Plane:
     Attributes:
         contours: in units of ‖w‖; None where there is no such plane, or the search was stopped.
         doubled: the step from w to 2w, in a plane with the weights in it; None in another.
+        added_eps: whether ε > 0: the length of w then changes something, be it less than rounding.
 
     """
 
     contours: Contours | None
     doubled: Doubled | None
+    added_eps: bool = False
 
     @property
     def far(self) -> Array:
@@ -101,7 +102,9 @@ class Plane:
     @property
     def flat(self) -> bool:
         """Whether F is singular along ŵ: nothing changes on the way to 2w."""
-        return self.doubled is not None and not self.share and not self.doubled.kl
+        if self.doubled is None or self.added_eps:
+            return False
+        return not self.share and not self.doubled.kl
 
     @property
     def small(self) -> bool:
@@ -124,7 +127,7 @@ class Plane:
         if self.flat:
             return text("a wedge: F is singular")
         if self.share < HARDLY and abs(self.doubled.kl) < HARDLY * self.contours.levels[0]:
-            return text("nearly a wedge: F is nearly singular")
+            return text("nearly a wedge: along ŵ little changes")
         return text("a long ellipse")
 
 
@@ -174,7 +177,8 @@ def _plane_with_weights(point: BasePoint, levels: Array, progress: Progress) -> 
         point.around, plane, levels, within=WITHIN, beyond=BEYOND, progress=progress
     )
     least = SAME * float(levels[0])
-    return Plane(None if progress.stopped else contours, Doubled.of(point.around, along, least))
+    doubled = Doubled.of(point.around, along, least)
+    return Plane(None if progress.stopped else contours, doubled, point.normalizer.added_eps > 0)
 
 
 def _plane_across(point: BasePoint, levels: Array, progress: Progress) -> Plane:

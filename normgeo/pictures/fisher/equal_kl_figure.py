@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from math import floor, log10
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
-from normgeo.base.numbers import number
+from normgeo.base.numbers import number, round_number
 from normgeo.base.text import text
 from normgeo.fisher.contours import Contours
 from normgeo.pictures.captions import listed, variant
@@ -173,7 +172,7 @@ def _axes(result: EqualKL, look: Theme) -> list[Panel]:
     panels = []
     for n, (point, plane) in enumerate(zip(result.base.points, result.planes, strict=True), 1):
         x, y = 1.7 * plane.far if plane.small else _extent(result)
-        tick = 0.5 if result.with_weights and not plane.small else _tick(x)
+        tick = 0.5 if result.with_weights and not plane.small else round_number(x / 2)
         along = {"title": text("a direction at random across ŵ, in ‖w‖"), "nticks": 6}
         if result.with_weights:
             ticks = [-2 * tick, -tick, 0, tick, 2 * tick]
@@ -211,12 +210,6 @@ def _multiple(times: float) -> str:
     """
     known = {0.0: "0", 0.5: "½ w", 1.0: "w", 1.5: "1½ w", 2.0: "2w"}
     return known.get(times, f"{number(times)} w")
-
-
-def _tick(far: float) -> float:
-    """A number of one digit, half of a reach or a little less."""
-    power = 10.0 ** floor(log10(far / 2))
-    return float(f"{floor(far / 2 / power) * power:.0e}")
 
 
 def _extent(result: EqualKL) -> tuple[float, float]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from normgeo.base.numbers import fraction, number
 from normgeo.base.text import text
-from normgeo.pictures.learning_rate.angular_update import AngularUpdate, Change, norm_words
+from normgeo.pictures.learning_rate.angular_update import APART, AngularUpdate, Change, norm_words
 from normgeo.pictures.style.annotations import colored, sized, width
 from normgeo.pictures.style.template import SIZE, SMALL
 
@@ -113,7 +113,7 @@ def steps(
     for place in (step, *still):
         words = _words_of_step(result, place, place == step, reach)
         widths = (width(one["text"], one["font"]["size"]) for one in words)
-        wide = max(widths)
+        wide = max(APART * pixels, *widths)
         middle = float(result.curve.norms[place]) / reach * pixels
         left = middle - wide / 2
         if "xanchor" in words[0]:

@@ -13,7 +13,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.dynamics.loss_plane import LossPlane
-from normgeo.pictures.learning_rate.angular_update import SHOWN, AngularUpdate
+from normgeo.pictures.learning_rate.angular_update import APART, SHOWN, AngularUpdate
 from normgeo.pictures.style.colors import blend
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.png import data_uri, indexed
@@ -27,7 +27,6 @@ VIEW = (-0.12, 1.0), (-0.18, 0.4)  # what a frame shows of it, at least
 LENGTH = 0.37  # of the arrow at norm 1 where the vertical axis is stretched to show it
 SEEN, STRETCHED = (0.12, 1.5), 2.0**10  # lengths that need no stretch; the most it stretches
 PLANE = 430  # pixels of the reach, roughly: no arrow is all head
-APART = 0.09  # a share of the reach, between two steps at norms that all frames show
 NUMBERS = 5  # beside the vertical axis, at most
 DIGITS = 6  # of a number, at most
 

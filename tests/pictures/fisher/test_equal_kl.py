@@ -98,7 +98,7 @@ def test_shape_is_what_the_settings_make_of_it(subtests):
     for settings, shape in [
         (
             {"dataset": "iris", "eps": 1e-5, "method": "layer"},
-            "nearly a wedge: F is nearly singular",
+            "nearly a wedge: along ŵ little changes",
         ),
         ({"dataset": "wine", "statistics": "frozen"}, "an ellipse"),
         ({"dataset": "iris", "eps": 1.0, "method": "batch"}, "an ellipse"),
@@ -107,6 +107,12 @@ def test_shape_is_what_the_settings_make_of_it(subtests):
             normalized = result_of(**settings).planes[-1]
             assert normalized.shape == shape
             assert normalized.doubled.kl > 0
+
+
+def test_with_epsilon_f_is_not_called_singular_however_little_changes():
+    plane = result_of(dataset="wine", neurons=4, eps=1e-5, method="batch").planes[-1]
+    assert plane.doubled.kl == 0, "less than rounding"
+    assert plane.shape == "nearly a wedge: along ŵ little changes"
 
 
 def test_a_large_epsilon_leaves_the_wedge_a_little_curvature():

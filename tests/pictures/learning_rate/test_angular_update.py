@@ -194,7 +194,7 @@ def test_words_of_steps_are_in_sight_and_apart(subtests: pytest.Subtests) -> Non
                 )
                 assert feet
                 assert low < feet[0] <= feet[-1] < high
-                assert (np.diff(feet) > 0.09 * high).all()
+                assert (np.diff(feet) > 0.15 * high).all()
 
 
 def test_words_of_steps_end_inside_a_phone(subtests: pytest.Subtests) -> None:
