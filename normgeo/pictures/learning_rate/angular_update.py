@@ -24,7 +24,7 @@ from normgeo.tables.table import Table
 
 NORMS = 2.0 ** (np.arange(-2, 9) / 2)  # of the frames: half octaves from ½ to 16
 SHOWN = (1.0, 2.0, 4.0)  # norms with an arrow of their own in every frame
-APART = 0.16  # a share of the reach, between two steps with words
+APART = 0.155  # a share of the reach, between two steps with words
 # Where the loss depends on the norm, its plane is measured at these.
 RADII = 2.0 ** np.arange(-2, 6)
 AROUND = np.linspace(-np.pi, np.pi, 91)  # the angles of a plane of wedges

@@ -113,7 +113,7 @@ def steps(
     for place in (step, *still):
         words = _words_of_step(result, place, place == step, reach)
         widths = (width(one["text"], one["font"]["size"]) for one in words)
-        wide = max(APART * pixels, *widths)
+        wide = max(APART * pixels - CLEAR, *widths)
         middle = float(result.curve.norms[place]) / reach * pixels
         left = middle - wide / 2
         if "xanchor" in words[0]:
