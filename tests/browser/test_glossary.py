@@ -123,3 +123,13 @@ def test_symbols_of_a_presented_page_come_by_their_key(server, page, wait_settle
     assert "present=1" in address(page), "the list is closed, not the presentation"
     page.keyboard.press("Escape")
     page.wait_for_function("!location.search.includes('present')")
+
+
+@pytest.mark.exhaustive
+def test_list_that_is_closed_takes_no_keys_from_a_presentation(server, page, wait_settled):
+    """The focus leaves a closed list only when it is drawn anew; a key may come before."""
+    page.goto(f"{server}/fisher?tab=equation&present=1")
+    wait_settled(page)
+    escape = {"key": "Escape", "bubbles": True, "composed": True}
+    page.locator("dialog dl").first.dispatch_event("keydown", escape)
+    page.wait_for_function("!location.search.includes('present')")

@@ -1,7 +1,7 @@
 // Keys of a presentation, and figures that know how much room a slide has.
 
 const MOMENT = 300; // milliseconds until the page has its usual look again
-const FIELDS = "input:not([type=range]), textarea, select, [contenteditable], dialog, [role=dialog], [role=listbox]";
+const FIELDS = "input:not([type=range]), textarea, select, [contenteditable], dialog[open], [role=dialog], [role=listbox]";
 
 function press(event) {
   const inside = event.composedPath().some((one) => one.matches?.(FIELDS));
