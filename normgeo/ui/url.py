@@ -18,6 +18,7 @@ from normgeo.settings import SETTINGS, Settings, replaced
 _LAST, _PAGE, _REFUSED, _DEFAULTS = "_last_query", "_last_page", "_refused", "_page_defaults"
 _VIEW, _RESETS, _MOVED = "_last_view", "_resets", "_moved"
 _OWN, _ELSEWHERE = "_own_settings", "_settings_elsewhere"
+_WRITTEN = "_written"  # the last address that was written, and those before it
 NONE: Mapping[str, Any] = MappingProxyType({})
 VIEW: Mapping[str, bool] = {
     "tour": False,
@@ -42,6 +43,7 @@ def view_elsewhere() -> dict[str, str]:
 
 def show(**words: str | None) -> None:
     """Change how the page is shown, in its address; None removes a word."""
+    _catch_up()
     new = {**st.query_params.to_dict(), **_moved(), **words}
     _write({name: word for name, word in new.items() if word is not None})
 
@@ -75,8 +77,19 @@ def _moved() -> dict[str, str]:
 
 
 def _write(query: Mapping[str, str]) -> None:
+    state = st.session_state
+    _, before = state.get(_WRITTEN, ({}, []))
+    # More changes than these cannot overtake one answer.
+    state[_WRITTEN] = dict(query), [*before, st.query_params.to_dict()][-8:]
     st.query_params.from_dict(query)
-    st.session_state.pop(_MOVED, None)
+    state.pop(_MOVED, None)
+
+
+def _catch_up() -> None:
+    """Before a widget's change: its browser may not have heard of the change before."""
+    written, before = st.session_state.get(_WRITTEN, ({}, []))
+    if st.query_params.to_dict() in before:
+        st.query_params.from_dict(written)
 
 
 def read(
@@ -98,9 +111,11 @@ def read(
     """
     state = st.session_state
     state[_DEFAULTS] = defaults
+    if st.query_params.to_dict() != state.get(_WRITTEN, ({}, []))[0]:
+        state.pop(_WRITTEN, None)  # the browser went back, or elsewhere
     moved = state.get(_MOVED)
     if state.get(_PAGE) == page and _moved():
-        change()
+        _change({})
         # A browser that has not heard of the new address sends the old one with its next report.
         state[_MOVED] = moved
     else:
@@ -147,6 +162,7 @@ def move(name: str, word: str) -> bool:
     """Take the new value of a slider's setting; return whether it is valid."""
     if name not in SETTINGS or Settings.from_query({name: word})[1]:
         return False
+    _catch_up()
     st.session_state[_MOVED] = st.query_params.to_dict(), {**_moved(), name: word}
     return True
 
@@ -166,6 +182,11 @@ def link(settings: Settings) -> str:
 
 def change(**values: Any) -> None:
     """Write new values of settings into the URL; warn about invalid ones and leave them out."""
+    _catch_up()
+    _change(values)
+
+
+def _change(values: Mapping[str, Any]) -> None:
     settings, _ = Settings.from_query(_settings(), st.session_state.get(_DEFAULTS, NONE))
     for name, value in values.items():
         try:

@@ -71,13 +71,16 @@ def test_slider_keeps_its_frame_whatever_changes_next(server, open_page, wait_se
         then.click()
         wait_settled(page)
 
+    def address_has(name: str, word: str) -> None:
+        page.wait_for_function(f"new URLSearchParams(location.search).get('{name}') === '{word}'")
+
     def frame_is(growth: str, words: str) -> None:
-        page.wait_for_function(f"new URLSearchParams(location.search).get('growth') === '{growth}'")
+        address_has("growth", growth)
         expect(slider).to_have_attribute("aria-valuetext", re.compile(f" {words}$"))
 
     drag("End", page.get_by_role("tab", name="Equation"))
     frame_is("16", "16")
-    assert query(page)["tab"] == ["equation"]
+    address_has("tab", "equation")
     drag("ArrowLeft", page.get_by_role("button", name="Share"))
     shared(page).get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()

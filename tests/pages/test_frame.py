@@ -58,6 +58,32 @@ def test_where_a_slider_rests_is_in_the_address_and_goes_along(shown):
     assert session.query == {"method": "batch"}, "a link is taken as it is"
 
 
+def test_changes_faster_than_the_answers_of_the_server_are_all_kept(shown):
+    """The browser sends the address that it knows with each of them."""
+    session = shown("learning_rate")
+    before = session.query
+    session.app.selectbox(key="dataset").select("wine").run()
+    once = session.query
+    assert once == {**before, "dataset": "wine"}
+
+    def has_heard_of(query):
+        session.app.query_params.clear()
+        session.app.query_params.update(query)
+
+    has_heard_of(before)
+    session.app.selectbox(key="method").select("layer").run()
+    both = session.query
+    assert both == {**once, "method": "layer"}
+    has_heard_of(before)
+    session.app.selectbox(key="method").select("weight").run()
+    assert session.query == {**once, "method": "weight"}
+    has_heard_of(once)
+    session.app.run()
+    assert session.query == once, "the browser went back"
+    session.app.selectbox(key="dataset").select("iris").run()
+    assert session.query == {**once, "dataset": "iris"}
+
+
 def test_address_names_no_theme(shown):
     page = shown("learning_rate", theme="dark")
     assert page.warnings == [
