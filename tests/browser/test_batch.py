@@ -108,6 +108,7 @@ def test_a_click_on_a_size_starts_the_run(server, page, wait_settled):
     assert "batch_size=16" in address(page)
 
 
+@pytest.mark.exhaustive
 def test_training_by_button_with_a_bar_and_then_a_figure(server, page, wait_settled):
     page.goto(f"{server}/batch?tab=network&epochs=6")
     wait_settled(page)

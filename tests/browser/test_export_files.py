@@ -177,6 +177,7 @@ def test_png_of_the_visitor_is_that_of_the_server(
         assert ImageStat.Stat(apart).mean[0] < 0.1
 
 
+@pytest.mark.exhaustive
 def test_threads_and_event_loops_may_export(figure: go.Figure) -> None:
     """Streamlit runs its callbacks in threads, and some hosts inside an event loop."""
 

@@ -135,6 +135,7 @@ def test_all_that_have_frames_are_tried() -> None:
     assert len(moved) == len(FRAMED)
 
 
+@pytest.mark.exhaustive
 def test_from_each_frame_to_each_other_a_fresh_drawing_is_shown(
     moving: dict[str, go.Figure], open_file: Callable[[Path], Page], tmp_path: Path
 ) -> None:

@@ -18,6 +18,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from normgeo.ui.teaching import tours
+from tests.pairwise import first
 from tools.server import answering
 
 ROOT = Path(__file__).parents[2]
@@ -138,10 +139,12 @@ def answers_others(url: str) -> bool:
 
 @pytest.mark.parametrize(
     ("command", "path", "question"),
-    [
-        ("normgeo open", "/learning_rate", r"\?$"),
-        ("python -m normgeo open", "/", r"Drag the contrast of one picture"),
-    ],
+    first(
+        [
+            ("normgeo open", "/learning_rate", r"\?$"),
+            ("python -m normgeo open", "/", r"Drag the contrast of one picture"),
+        ]
+    ),
 )
 def test_first_request_to_an_installed_explorer_is_any_page(
     explorer: str,

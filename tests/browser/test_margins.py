@@ -12,7 +12,6 @@ from normgeo.pictures import PICTURES
 from normgeo.pictures.style.export import write
 from normgeo.pictures.style.player import written
 from normgeo.settings import Settings
-from tests.pairwise import first
 from tests.quick import QUICK
 
 from .conftest import DRAW
@@ -96,7 +95,8 @@ def plain(figure: Any) -> dict[str, Any]:
     return made
 
 
-@pytest.mark.parametrize("opening", first([True, False]))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("opening", [True, False])
 @pytest.mark.parametrize("name", PICTURES)
 def test_labels_have_room(name: str, opening: bool, page: Page) -> None:
     """With the settings that a picture opens with, and with those whose labels are longer."""

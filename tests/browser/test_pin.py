@@ -111,6 +111,7 @@ def test_links_of_home_and_of_the_audit_take_the_pin_along(
     expect(page.get_by_role("link", name="Go back")).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_pin_goes_along_through_the_navigation_and_leads_back(server, page, wait_settled, axe):
     page.goto(f"{server}/learning_rate?dataset=iris&{LAYER}")
     wait_settled(page)
@@ -174,6 +175,7 @@ def test_two_pictures_are_legible_on_every_screen(
     assert axe(page) == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("word", ["embed=true", "present=1"])
 def test_page_for_a_room_or_a_slide_keeps_its_pin_out_of_sight(server, page, wait_settled, word):
     page.goto(f"{server}/learning_rate?{LAYER}&{word}")

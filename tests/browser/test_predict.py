@@ -17,15 +17,14 @@ TELLS = re.compile(
 )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("path", "asked"),
-    first(
-        [
-            ("/invariance?predict=1&tab=why", "does z stay?"),
-            ("/learning_rate?predict=1&tab=equation", "becomes ×"),
-            ("/audit?predict=1&verdict=fails", "Layer norm is batch norm transposed."),
-        ]
-    ),
+    [
+        ("/invariance?predict=1&tab=why", "does z stay?"),
+        ("/learning_rate?predict=1&tab=equation", "becomes ×"),
+        ("/audit?predict=1&verdict=fails", "Layer norm is batch norm transposed."),
+    ],
 )
 def test_link_opened_first_on_a_new_server_brings_no_answer(
     fresh_server, own_page, wait_settled, path, asked

@@ -69,6 +69,7 @@ def test_activation_is_picked_in_the_heading(recurrent, wait_settled):
     assert "activation=tanh" in recurrent.url
 
 
+@pytest.mark.exhaustive
 def test_long_computation_shows_a_bar_and_stops_with_what_it_has(server, page, wait_settled):
     page.goto(f"{server}/recurrent?length=256&neurons=40&seed=9")
     page.get_by_text(re.compile(r"Step [\d,]+ of 12")).wait_for()
@@ -97,6 +98,7 @@ def test_deep_link_shows_its_picture(server, page, wait_settled):
     assert label.text_content().endswith("0.8")
 
 
+@pytest.mark.exhaustive
 def test_picture_and_exports_fit_a_projector(look_at):
     page = look_at("/recurrent")
     for key in ("figure_recurrence", "recurrence_pin"):

@@ -61,6 +61,7 @@ def at(page: Page, azimuth: float, elevation: float) -> None:
     assert worst < 0.02, "of a pixel"
 
 
+@pytest.mark.exhaustive
 def test_keys_and_buttons_turn_it_and_the_slider_leaves_the_angle(shown, axe):
     made = shown.evaluate(DRAWN)
     at(shown, 115, 25)

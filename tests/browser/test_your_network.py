@@ -199,6 +199,7 @@ st.button("Look")
 """
 
 
+@pytest.mark.exhaustive
 def test_uploads_of_a_closed_session_are_let_go_and_of_one_that_came_back_are_not(
     browser, tmp_path
 ):

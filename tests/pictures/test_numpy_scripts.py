@@ -11,6 +11,7 @@ import subprocess
 import sys
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -69,11 +70,7 @@ def arrays(lines: str) -> list[np.ndarray]:
 
 @pytest.mark.parametrize(
     "rows",
-    loops(
-        EXAMPLES,
-        ["0.0", "1.1", "2.1"],
-        [-3.0, 0.25, 1.0, 4.0],
-    ),
+    loops(EXAMPLES, ["0.0", "1.1", "2.1"], [-3.0, 0.25, 1.0, 4.0], of=1),
 )
 def test_home(rows, subtests):
     for example, place, delta in rows:
@@ -128,9 +125,10 @@ def test_effect_of_every_method_and_change(rows, subtests):
             assert check_effect(cell=f"{method}.{transform}", dataset="wine", neurons=6, delta=-2.5)
 
 
-@pytest.mark.parametrize(
-    "rows", loops(["weight_vector_rescaling", "case_offsets"], [*NORMALIZERS, *PAIRS], of=1)
-)
+CHANGES = "weight_vector_rescaling", "case_offsets"
+
+
+@pytest.mark.parametrize("rows", some([*product(CHANGES, [*NORMALIZERS, *PAIRS])], 7))
 def test_effect_with_eps_frozen_and_in_groups(rows, subtests):
     for transform, method in rows:
         with subtests.test(transform=transform, method=method):
@@ -205,7 +203,7 @@ TURNS = [
 ]
 
 
-@pytest.mark.parametrize("rows", some(TURNS, 4))
+@pytest.mark.parametrize("rows", some(TURNS, 8))
 def test_angular_update(rows, subtests):
     for chosen in rows:
         with subtests.test(chosen=chosen):
@@ -241,7 +239,7 @@ DOUBLED = [
 ]
 
 
-@pytest.mark.parametrize("rows", some(DOUBLED, 3))
+@pytest.mark.parametrize("rows", some(DOUBLED, 6))
 def test_equal_kl(rows, subtests):
     for chosen in rows:
         with subtests.test(chosen=chosen):

@@ -138,6 +138,7 @@ def tallest(words: str, size: float) -> float:
     return max(float(own) for own in [size, *re.findall(SIZED, words)])
 
 
+@lru_cache(maxsize=4096)
 def width(words: str, size: float) -> float:
     """The pixels of the widest line of words."""
     across = [0.0]

@@ -45,7 +45,7 @@ def refused(name: str, dataset: str, method: str, neurons: int) -> bool:
     return name == "ellipse" and dimensions < 3
 
 
-@pytest.mark.parametrize("rows", loops(NAMES, [0, 1, 2], NORMALIZERS, DATASETS))
+@pytest.mark.parametrize("rows", loops(NAMES, [0, 1, 2], NORMALIZERS, DATASETS, of=1))
 def test_every_state_has_a_figure_but_for_those_with_a_sentence(
     sentence_of, rows: list[Any], subtests: pytest.Subtests
 ) -> None:
