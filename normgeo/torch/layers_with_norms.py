@@ -154,10 +154,10 @@ class _Run:
 
         self.model, self._f, self._parameters, self._batch = model, f, parameters, batch
         self.calls: dict[str, _Call] = {}
-        self.norms: dict[tuple[str, int], Norm] = {}
+        self.norms: dict[tuple[str, int], tuple[Norm, ...]] = {}
         self._paths: dict[int, str] = {id(m): plain_name(n) for n, m in model.named_modules()}
         self._close = COARSE
-        self._alone: dict[tuple[str, int], bool] = {}
+        self._alone: dict[tuple[str, int, int], bool] = {}
         self._outputs = self._run(self._keep)
         with torch.random.fork_rng():
             torch.rand(1)  # so that dropout draws others
@@ -211,8 +211,9 @@ class _Run:
         if _is_layer(module):
             first = self.calls.get(path) or _Call(path, module, taken.clone(), made.clone(), 0)
             self.calls[path] = replace(first, times=call)
-        elif (norm := recognized(path, module, taken, made)) is not None:
-            self.norms[path, call] = replace(norm, taken=taken.clone(), made=made.clone())
+        elif read := recognized(path, module, taken, made):
+            kept = {"taken": taken.clone(), "made": made.clone()}
+            self.norms[path, call] = tuple(replace(norm, **kept) for norm in read)
 
     def _same(self, one: Any, other: Any) -> bool:
         return bool((one - other).norm() <= self._close * other.norm())
@@ -266,10 +267,15 @@ class _Run:
             x, sliding = norm.rows(norm.taken), ONE_BY_ONE
         else:
             return self._found(proposal, call, x, None, sliding, notes)
+        if found.norm is not None and norm.is_instance:
+            notes.append(text("Instance norm is the batch norm of each image by itself."))
         if found.norm is not None and norm.of_images:
             x, sliding = None, ONE_BY_ONE
             notes.append(
-                text("Its inputs are left out: the statistics of its norm are over whole images.")
+                text(
+                    "Its inputs are left out: the statistics of its norm are over whole images, "
+                    "each by itself."
+                )
             )
         return self._found(found, call, x, stream, sliding, notes)
 
@@ -314,8 +320,7 @@ class _Run:
             if path == call.path and not done:
                 done = True
                 return made + changed
-            norm = self.norms.get((path, number))
-            if norm is not None and done and not reader:
+            for norm in self.norms.get((path, number), ()) if done and not reader else ():
                 aligned = self._aligned(own, norm.rows(taken - norm.taken), norm)
                 if aligned is not None:
                     reader.append((norm, aligned))
@@ -351,9 +356,10 @@ class _Run:
         """The norm that makes what a layer takes, where layers alone take what it makes."""
         if any(n > 1 for n in proposal.arrangement.kernel):
             return None
-        for place, norm in reversed(self.norms.items()):
-            if norm.channels == proposal.arrangement.shape[1] and self._reads(call, norm):
-                return norm if self._is_read_by_layers(place) else None
+        for place, read in reversed(self.norms.items()):
+            for norm in read:
+                if norm.channels == proposal.arrangement.shape[1] and self._reads(call, norm):
+                    return norm if self._is_read_by_layers(place, norm) else None
         return None
 
     def _reads(self, call: _Call, norm: Norm) -> bool:
@@ -364,10 +370,10 @@ class _Run:
             return False
         return self._aligned(rows, norm.rows(norm.made), norm) is not None
 
-    def _is_read_by_layers(self, place: tuple[str, int]) -> bool:
+    def _is_read_by_layers(self, place: tuple[str, int], norm: Norm) -> bool:
         """Whether outputs stand still where a norm makes twice as much, and its layers the same."""
-        if place not in self._alone:
-            norm = self.norms[place]
+        key = *place, norm.axis
+        if key not in self._alone:
             readers = {path for path, call in self.calls.items() if self._reads(call, norm)}
 
             def hook(path: str, number: int, module: Any, taken: Any, made: Any) -> Any:
@@ -375,8 +381,8 @@ class _Run:
                     return 2 * made
                 return self.calls[path].made.clone() if path in readers and number == 1 else None
 
-            self._alone[place] = self._same(self._run(hook), self._outputs)
-        return self._alone[place]
+            self._alone[key] = self._same(self._run(hook), self._outputs)
+        return self._alone[key]
 
 
 @contextmanager

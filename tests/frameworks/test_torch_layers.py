@@ -1,6 +1,7 @@
 """`normgeo.torch.layers` finds each layer's norm, and makes what the real norm makes."""
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,9 +13,11 @@ import normgeo
 import normgeo.torch
 from normgeo.base.refusal import Refusal
 from normgeo.checkpoints.basis import SEEN
+from normgeo.normalizers.named import NORMALIZERS
 from tests.frameworks.architectures import built
 
 X = torch.randn(24, 5, generator=torch.Generator().manual_seed(1))
+IMAGES = torch.randn(4, 3, 8, 8, generator=torch.Generator().manual_seed(2))
 TOLD = {
     "post_norm_encoder": {"linear1.weight": None, "linear2.weight": ("residual", "norm2")},
     "pre_norm_encoder": {
@@ -160,6 +163,42 @@ def network():
             norm.weight += 0.3 * torch.randn_like(norm.weight)
             norm.bias += 0.3 * torch.randn_like(norm.bias)
     return model
+
+
+@pytest.mark.parametrize("images", [IMAGES, IMAGES[:1]], ids=["several", "one"])
+@pytest.mark.parametrize(
+    "norm",
+    [nn.InstanceNorm2d(6), nn.InstanceNorm2d(6, affine=True), nn.GroupNorm(6, 6)],
+    ids=["plain", "affine", "a group for each channel"],
+)
+def test_instance_norm_is_the_batch_norm_of_each_image(norm, images):
+    torch.manual_seed(1)  # of the weights, for every norm
+    model = nn.Sequential(nn.Conv2d(3, 6, 3), norm, nn.ReLU(), nn.Conv2d(6, 4, 3))
+    layer = normgeo.torch.layers(model, images)["0.weight"]
+    assert told(layer) == ("after", "1")
+    assert layer.normalizer.title == "instance norm"
+    assert layer.normalizer == replace(NORMALIZERS["batch"], eps=1e-5)
+    assert any("the batch norm of each image by itself" in note for note in layer.notes)
+    assert (layer.X is None) == (len(images) > 1)
+    if layer.X is not None:
+        np.testing.assert_allclose(
+            np.sort(made_by(layer).ravel()),
+            np.sort(model[:2](images).detach().numpy().ravel()),
+            atol=1e-5,
+        )
+    report = normgeo.layer_report(layer, optimizer="gradient_descent", rate=0.1)
+    W = model[0].weight.detach().double().flatten(1)
+    np.testing.assert_allclose(report.effective_rates, 0.1 / (W**2).sum(dim=1))
+
+
+def test_axis_of_the_neurons_decides_what_a_norm_over_the_last_axis_is():
+    """Of signals (cases, neurons, places) it is over places, of (cases, places, neurons) not."""
+    signals = torch.randn(4, 3, 9)
+    for norm in (nn.InstanceNorm1d(6), nn.LayerNorm(9, elementwise_affine=False)):
+        model = nn.Sequential(nn.Conv1d(3, 6, 1), norm, nn.Conv1d(6, 2, 1))
+        assert normgeo.torch.layers(model, signals)["0.weight"].normalizer.title == "instance norm"
+    model = nn.Sequential(nn.Linear(9, 5), nn.InstanceNorm1d(3), nn.Linear(5, 2))
+    assert normgeo.torch.layers(model, signals)["0.weight"].normalizer.title == "layer norm"
 
 
 def test_report_has_rates_angles_and_epsilon_of_the_module():
