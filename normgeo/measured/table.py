@@ -46,6 +46,7 @@ class Options:
     seed: int = 0
     negative: bool = False
     embeddings: tuple[str, ...] = ()
+    matrices: tuple[str, ...] | None = None
 
 
 @final

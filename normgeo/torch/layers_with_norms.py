@@ -26,7 +26,13 @@ from normgeo.checkpoints.weights import Arrangement
 from normgeo.checkpoints.windows import ONE_BY_ONE, Sliding
 from normgeo.datasets.tensor import Tensor
 from normgeo.normalizers.named import NORMALIZERS
-from normgeo.torch.network import function_of, parameters_of, plain_name, unwrapped
+from normgeo.torch.network import (
+    function_of,
+    has_outputs_last,
+    parameters_of,
+    plain_name,
+    unwrapped,
+)
 from normgeo.torch.norms import Norm, recognized
 
 SAME = {"float64": 1e-6, "float32": 1e-4}
@@ -225,7 +231,7 @@ class _Run:
             module = _module_of(path, call)
             if "weight" not in module.tensors:  # made of another one, as by a spectral norm
                 continue
-            for name, how in Arrangement.all_of(module, outputs_last=hasattr(call.module, "nf")):
+            for name, how in Arrangement.all_of(module, outputs_last=has_outputs_last(call.module)):
                 basis, place = Basis(SEEN), PLACES["after"]
                 why = text("no norm was seen to take its outputs alone, or to give its inputs")
                 one = Proposal(name, how, module, None, NO_NORM, place, why, basis)
@@ -403,9 +409,7 @@ def _is_layer(module: Any) -> bool:
     import torch
 
     kinds = (torch.nn.Linear, torch.nn.Conv1d, torch.nn.Conv2d, torch.nn.Conv3d)
-    return isinstance(module, kinds) or (
-        type(module).__name__ == "Conv1D" and hasattr(module, "nf")
-    )
+    return isinstance(module, kinds) or has_outputs_last(module)
 
 
 def _module_of(path: str, call: _Call) -> Module:

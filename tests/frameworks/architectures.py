@@ -465,6 +465,45 @@ def weight_norm() -> tuple[Any, Any]:
 
 @known(
     """
+    body.0.weight xxxxxx
+    body.0.bias xxx
+    body.1.(weight|bias) xxx               # (1, 6, 1, 1) each: a gain and a shift of the channels
+    body.3.weight xxxxxx                   # (1, 6, 1, 1): one neuron that reads six channels
+    body.5.weight xxxxxx                   # (4, 1, 1, 1): four neurons that read one channel
+    body.[35].bias xxx
+    head.weight xxxxxx r?                  # (1, 4)
+    head.bias xxx
+    scale xxx                              # (1, 4): a gain
+    """
+)
+def weights_of_one_neuron() -> tuple[Any, Any]:
+    class Scale(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(1 + 0.3 * torch.randn(1, 6, 1, 1))
+            self.bias = nn.Parameter(0.3 * torch.randn(1, 6, 1, 1))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * self.weight + self.bias
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.body = nn.Sequential(
+                nn.Conv2d(3, 6, 3), Scale(), nn.GELU(), nn.Conv2d(6, 1, 1), nn.Tanh(),
+                nn.Conv2d(1, 4, 1), nn.Tanh(),
+            )  # fmt: skip
+            self.scale = nn.Parameter(1 + 0.3 * torch.randn(1, 4))
+            self.head = nn.Linear(4, 1)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.head(torch.tanh(self.body(x).mean(dim=(2, 3)) * self.scale))
+
+    return Model(), torch.randn(4, 3, 8, 8)
+
+
+@known(
+    """
     0.weight ixxxxx a                      # each of two groups by itself
     1.(weight|bias) xxx
     3.weight xxxxxx r
