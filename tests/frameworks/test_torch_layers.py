@@ -280,11 +280,59 @@ def test_inputs_that_take_too_much_are_left_out(monkeypatch):
     assert any(note.startswith("Its inputs are left out: The windows") for note in layer.notes)
 
 
+NONE_CALLED = (
+    r"^`layers` tells of linear layers and convolutions, and the module calls none; "
+    r"`normgeo\.torch\.measure` tells of all of its parameters\.$"
+)
+
+
+def test_module_whose_weights_other_modules_take_is_refused_in_a_sentence():
+    picked = torch.arange(12).reshape(4, 3)
+    for module, batch in [
+        (nn.MultiheadAttention(8, 2), [torch.randn(4, 3, 8)] * 3),
+        (nn.EmbeddingBag(12, 5), picked),
+        (nn.Bilinear(5, 5, 3), [X, X]),
+    ]:
+        with pytest.raises(Refusal, match=NONE_CALLED):
+            normgeo.torch.layers(module, batch)
+
+
+@pytest.mark.parametrize("kind", [nn.LayerNorm, "of a library"])
+def test_norm_without_a_bias_is_found(kind):
+    """As in Cohere, MPT and ModernBERT."""
+
+    class Plain(nn.Module):
+        def __init__(self, size):
+            super().__init__()
+            self.weight, self.variance_epsilon = nn.Parameter(torch.ones(size)), 1e-6
+
+        def forward(self, x):
+            c = x - x.mean(-1, keepdim=True)
+            v = c.pow(2).mean(-1, keepdim=True)
+            return self.weight * c * torch.rsqrt(v + self.variance_epsilon)
+
+    own = kind is nn.LayerNorm
+    norm, eps = (nn.LayerNorm(8, bias=False), 1e-5) if own else (Plain(8), 1e-6)
+    model = nn.Sequential(nn.Linear(5, 8), norm, nn.Linear(8, 3))
+    with torch.no_grad():
+        norm.weight += 0.3 * torch.randn(8)
+    found = normgeo.torch.layers(model, X)
+    layer, reader = found["0.weight"], found["2.weight"]
+    assert (told(layer), told(reader)) == (("after", "1"), ("before", "1"))
+    assert layer.normalizer == replace(NORMALIZERS["layer"], eps=eps)
+    assert layer.shift is None
+    np.testing.assert_allclose(layer.gain, norm.weight.detach())
+    np.testing.assert_allclose(made_by(layer), model[:2](X).detach(), atol=1e-5)
+    table = normgeo.torch.measure(model, X)
+    assert table.place("0.weight") == ("after_with_bias",)
+    assert table.roles["1.weight"] == "gain"
+
+
 def test_what_is_wrong_is_refused():
     model = network()
     for wrong, sentence in [
         (lambda: normgeo.torch.layers(model, X, names=["fc"]), r"^`names` must be of layers of"),
-        (lambda: normgeo.torch.layers(nn.ReLU(), X), r"^The module must call a linear layer or a"),
+        (lambda: normgeo.torch.layers(nn.ReLU(), X), NONE_CALLED),
         (lambda: normgeo.torch.layers(abs, X), r"^`model` must be a torch\.nn\.Module; got"),
         (
             lambda: normgeo.torch.layers(nn.Sequential(nn.Linear(5, 3), nn.Dropout()), X),
