@@ -220,6 +220,34 @@ def decoder_with_qk_norm() -> tuple[Any, Any]:
 
 @known(
     """
+    embed_tokens.weight xxxxxx s
+    .*in_proj_qkvz.weight xxxxxx r         # z is a gate; a SiLU is before the norms of q, k
+    .*in_proj_ba.weight xxxxxx r
+    .*conv1d.weight xxxxxx
+    .*(dt_bias|A_log) xxx
+    .*out_proj.weight xxxxxx s
+    .*q_proj.weight xxxxxx r               # a half of its rows is a gate, which no norm takes
+    .*k_proj.weight ixxxxx ar              # an RMS norm over each head
+    .*v_proj.weight xxxxxx r
+    .*o_proj.weight xxxxxx s
+    .*(gate|up)_proj.weight xxxxxx r
+    .*down_proj.weight xxxxxx s
+    .*norm.weight xxx                      # gains 1 + g, but for that of the gated norm
+    """
+)
+def qwen3_next() -> tuple[Any, Any]:
+    from transformers import Qwen3NextConfig, Qwen3NextModel
+
+    config = Qwen3NextConfig(
+        **LLAMA, layer_types=["linear_attention", "full_attention"], linear_conv_kernel_dim=2,
+        linear_key_head_dim=4, linear_value_head_dim=4, linear_num_key_heads=2,
+        linear_num_value_heads=4, mlp_only_layers=[0, 1],  # experts run in single precision alone
+    )  # fmt: skip
+    return Qwen3NextModel(config), tokens()
+
+
+@known(
+    """
     embed_tokens.weight xxxxxx
     .*(q|k)_proj.weight ixxxxx ar
     .*v_proj.weight ixxxxx ar?             # only the norm behind o_proj stands after it
