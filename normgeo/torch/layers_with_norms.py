@@ -158,7 +158,7 @@ def _with_norm(run: HookedRun, proposal: Proposal, call: Call) -> _Found:
         notes.append(
             text(
                 "Its inputs are left out: the statistics of its norm are over whole images, "
-                "each by itself."
+                "each by itself. So what all rows of W have in common does not come off."
             )
         )
     return _found(found, call, x, stream, sliding, notes)

@@ -22,6 +22,9 @@ CLOSE = 1e-5
 INSTANCE = replace(NORMALIZERS["batch"], name=SHARINGS["instance"].title)
 """Instance norm: the batch norm of each image by itself, whose cases are its places."""
 
+OVER_IMAGES = Normalizer("none", "layer", name=NORMALIZERS["group"].title)
+"""Group norm over images. Its mean is over places as well, so that none over neurons comes off."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -119,9 +122,10 @@ def _candidates(module: Any, u: Any) -> Iterator[tuple[Normalizer, int, Any]]:
         groups = module.num_groups
         if u.shape[1] % groups == 0:
             z = _scaled(u.reshape(len(u), groups, -1), (2,), eps, center=True).reshape(u.shape)
-            name = replace(NORMALIZERS["group"], groups=groups) if groups > 1 else layer
-            name = INSTANCE if places and groups == u.shape[1] else name
-            yield replace(name, eps=eps), 1, z
+            one = replace(NORMALIZERS["group"], groups=groups) if groups > 1 else layer
+            if places:
+                one = INSTANCE if groups == u.shape[1] else replace(OVER_IMAGES, groups=groups)
+            yield replace(one, eps=eps), 1, z
         return
     if places and _is_instance(module):  # of a single image, batch norm makes the same
         yield replace(INSTANCE, eps=eps), 1, _scaled(u, places, eps, center=True)

@@ -13,6 +13,7 @@ import normgeo
 import normgeo.torch
 from normgeo.base.refusal import Refusal
 from normgeo.checkpoints.basis import SEEN
+from normgeo.checkpoints.place import freedoms
 from normgeo.normalizers.named import NORMALIZERS
 from tests.frameworks.architectures import built
 
@@ -189,6 +190,31 @@ def test_instance_norm_is_the_batch_norm_of_each_image(norm, images):
     report = normgeo.layer_report(layer, optimizer="gradient_descent", rate=0.1)
     W = model[0].weight.detach().double().flatten(1)
     np.testing.assert_allclose(report.effective_rates, 0.1 / (W**2).sum(dim=1))
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_group_norm_over_images_takes_no_mean_over_neurons_off(groups):
+    """What all rows add differs from place to place, and its mean is over places as well."""
+    torch.manual_seed(1)
+    model = nn.Sequential(nn.Conv2d(3, 6, 3, bias=False), nn.GroupNorm(groups, 6), nn.ReLU())
+    layer = normgeo.torch.layers(model, IMAGES)["0.weight"]
+    assert told(layer) == ("after", "1")
+    assert layer.normalizer.title == "group norm"
+    free = {
+        one.change.key
+        for one in freedoms(layer.place, replace(layer.normalizer, eps=0.0))
+        if one.free
+    }
+    before, W = model(IMAGES).detach(), model[0].weight.detach().clone()
+    with torch.no_grad():
+        for key, changed in {"all_times": 1e3 * W, "all_plus": W + torch.randn(1, 3, 3, 3)}.items():
+            model[0].weight.copy_(changed)
+            after = model(IMAGES)
+            assert (key in free) == bool((after - before).norm() < 1e-2 * before.norm())
+        model[0].weight.copy_(W)
+    report = normgeo.layer_report(layer, optimizer="gradient_descent", rate=0.1)
+    blocks = W.double().reshape(groups, -1)
+    np.testing.assert_allclose(report.effective_rates, 0.1 / (blocks**2).sum(dim=1))
 
 
 def test_axis_of_the_neurons_decides_what_a_norm_over_the_last_axis_is():
