@@ -72,6 +72,12 @@ def add(commands: Any) -> None:
         metavar="NAME",
         help=str(text("tensors whose rows are picked by tokens or places")),
     )
+    parser.add_argument(
+        "--matrices",
+        nargs="*",
+        metavar="NAME",
+        help=str(text("weights of layers with one output or one input, in place of all (1, D)")),
+    )
     parser.add_argument("--negative", action="store_true", help=str(text("factors are below 0")))
     parser.add_argument(
         "--as-it-is",
@@ -142,6 +148,7 @@ def _measured(
             **asked,
             seed=options.seed,
             embeddings=options.embeddings,
+            matrices=options.matrices,
             negative=options.negative,
             float64=not options.as_it_is,
             progress=_Told(bar, stopped),

@@ -9,6 +9,9 @@ from typing import Any
 from normgeo.measured.measuring import measure as measure_function
 from normgeo.measured.table import MeasuredTable
 
+KERNELS = ("kernel", "recurrent_kernel", "depthwise_kernel", "pointwise_kernel", "embeddings")
+"""What the layers of Keras call their weights, whatever the shape of these."""
+
 
 def measure(model: Any, batch: Any, *, training: bool = False, **options: Any) -> MeasuredTable:
     """Measure which changes of its trainable variables a model of Keras ignores.
@@ -24,7 +27,8 @@ def measure(model: Any, batch: Any, *, training: bool = False, **options: Any) -
         ValueError: as of `normgeo.measure`.
 
     """
-    given: dict[str, Any] = {"neurons": -1, "inputs": [batch], **options}
+    weights = [v.path for v in model.trainable_variables if v.name in KERNELS]
+    given: dict[str, Any] = {"neurons": -1, "matrices": weights, "inputs": [batch], **options}
     with _without_gradients():
         twins = {False: model, True: _in_double(model)}
         calls = {wide: _compiled(twin, training) for wide, twin in twins.items()}

@@ -107,6 +107,7 @@ def measure(
     *,
     neurons: Neurons = 0,
     embeddings: Iterable[str] = (),
+    matrices: Iterable[str] | None = None,
     negative: bool = False,
     tries: int = 4,
     float64: bool = True,
@@ -128,6 +129,9 @@ def measure(
             of the names of some tensors to theirs, where that of the others is 0.
         embeddings: names of tensors whose rows are picked by tokens or places. No change of weights
             tells a number that is added to all of a row from one that a weight adds to its neuron.
+        matrices: names of the tensors that are weights of a layer with one output or one input, as
+            (1, D, 1, 1) or (H, 1); others with a single axis that is long are vectors. No change
+            tells a gain from a weight of one row. None for (1, D) alone.
         negative: whether factors are below 0. tries: groups of rows that are tried by themselves
             where not all are ignored; the rows of a group that moves are told as not tried.
         float64: whether the network runs in it where it can, whatever its parameters came in.
@@ -156,7 +160,8 @@ def measure(
         whole_number("tries", tries),
         seed_number(seed),
         flag("negative", negative),
-        require_names(embeddings),
+        require_names("embeddings", embeddings),
+        None if matrices is None else require_names("matrices", matrices),
     )
     several = None if inputs is None else entries("inputs", inputs, text("inputs"))
     if several is not None and not 0 < len(several) <= MOST_INPUTS:
@@ -170,12 +175,13 @@ def measure(
     widen = flag("float64", float64)
     if budget is not None:
         instance_of("budget", budget, Budget)
-    cost = _cost(tensors_of(measurable(parameters), options.neurons), options.tries, widen=widen)
+    seen = tensors_of(measurable(parameters), options.neurons, options.matrices)
+    cost = _cost(seen, options.tries, widen=widen)
     _require(budget, Cost(cost.bytes))
     steps = cost.passes * len(several or (1,))
     with np.errstate(all="ignore"):  # what is beyond floats is told as infinite
         started = process_time()
-        running = Running(f, parameters, several, options.neurons, widen=widen)
+        running = Running(f, parameters, several, options.neurons, options.matrices, widen=widen)
         judge = Judge(running, options.seed)
         seconds = (process_time() - started) / running.calls * steps
         _require(budget, Cost(cost.bytes, seconds))

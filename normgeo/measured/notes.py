@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from normgeo.base.text import text
 from normgeo.measured.tensor import MeasuredTensor
@@ -16,8 +16,50 @@ LISTED = 8
 """Rows that are named; of more so many are."""
 
 
-def notes_on(one: MeasuredTensor, frozen: Sequence[int]) -> list[str]:
-    """Return the sentences on a tensor: of its rows those that differ from the others."""
+def on_groups(tensors: Iterable[MeasuredTensor]) -> list[str]:
+    """Return what is to be said once of all tensors of which nothing that was tried is found."""
+    every = [*tensors]
+    said = []
+    for count, sentence in (
+        (
+            sum(_only_in_groups(one) for one in every),
+            text("each group of rows that was tried moves the outputs"),
+        ),
+        (
+            sum(_dead_in_groups(one) for one in every),
+            text("each group that may hold dead rows moves the outputs"),
+        ),
+    ):
+        if count:
+            said.append(
+                text(
+                    "In {count} of {all} tensors {sentence}, and not every row was looked at "
+                    "alone. Larger `tries` look at more.",
+                    count=count,
+                    all=len(every),
+                    sentence=sentence,
+                )
+            )
+    return said
+
+
+def _only_in_groups(one: MeasuredTensor) -> bool:
+    """Whether rows were tried in groups only, and none that was tried is ignored."""
+    return bool(one.untried) and not any(verdict.ignored for verdict in one.rows.values())
+
+
+def _dead_in_groups(one: MeasuredTensor) -> bool:
+    """Whether dead rows were looked for in groups only, and none was found."""
+    return bool(one.undecided) and not one.dead
+
+
+def notes_on(one: MeasuredTensor, frozen: Sequence[int], *, beside: bool = False) -> list[str]:
+    """Return the sentences on a tensor: of its rows those that differ from the others.
+
+    Args:
+        one: the tensor. frozen: rows that hardly turn. beside: whether `on_groups` is said as well.
+
+    """
     said = []
     if one.tied:
         said.append(
@@ -33,8 +75,14 @@ def notes_on(one: MeasuredTensor, frozen: Sequence[int]) -> list[str]:
         (one.zeros, text("are 0, and δ times 0 says nothing")),
         (one.dead, text("are dead: no small change of them moves the outputs")),
         (frozen, text("are so long that they hardly turn")),
-        (one.untried, text("were tried in groups only, which move")),
-        (one.undecided, text("may be dead: they were tried in groups only, which move")),
+        (
+            () if beside and _only_in_groups(one) else one.untried,
+            text("were tried in groups only, which move"),
+        ),
+        (
+            () if beside and _dead_in_groups(one) else one.undecided,
+            text("may be dead: they were tried in groups only, which move"),
+        ),
     ):
         if rows:
             shown = ", ".join(map(str, rows[:LISTED]))

@@ -37,20 +37,35 @@ class Tensor:
 
     @classmethod
     def of(
-        cls, name: str, values: Array, neurons: int, tied: Sequence[tuple[str, bool]] = ()
+        cls,
+        name: str,
+        values: Array,
+        neurons: int,
+        tied: Sequence[tuple[str, bool]] = (),
+        *,
+        is_matrix: bool | None = None,
     ) -> Tensor:
         """See an array with its neurons along the first axis, or along the last one (−1).
+
+        One with a single axis that is long, and two axes or more, is the matrix of a layer with
+        one output or one input, or a vector. No change tells the two apart: a gain whose outputs
+        are summed is a weight of one row. So that is stated, or else two axes with one row are a
+        matrix, and others a vector.
 
         >>> Tensor.of("k", np.ones((3, 3, 4, 8)), -1).columns
         2
         >>> Tensor.of("g", np.ones((8, 1)), 0).columns is None
         True
+        >>> Tensor.of("k", np.ones((1, 8, 1, 1)), 0, is_matrix=True).columns
+        1
 
         """
         last = values.ndim - 1
         rows, columns = (0, 1) if neurons == 0 else (last, last - 1)
         long = [axis for axis, length in enumerate(values.shape) if length > 1]
-        if values.ndim < 2 or (len(long) < 2 and (values.ndim > 2 or long in ([], [rows]))):
+        if is_matrix is None:
+            is_matrix = values.ndim == 2 and long == [columns]
+        if values.ndim < 2 or (len(long) < 2 and not is_matrix):
             return cls(name, values, long[0] if long else 0, None, tuple(tied))
         return cls(name, values, rows, columns, tuple(tied))
 
@@ -115,14 +130,21 @@ def require_axes(neurons: Any) -> Neurons:
     return {str(name): whole_number("neurons", axis, -1, 0) for name, axis in neurons.items()}
 
 
-def require_names(embeddings: Any) -> tuple[str, ...]:
+def require_names(argument: str, given: Any) -> tuple[str, ...]:
     """Return names of tensors as they were given; refuse others."""
-    names = entries("embeddings", embeddings, text("names"))
-    return tuple(instance_of("embeddings", name, str) for name in names)
+    names = entries(argument, given, text("names"))
+    return tuple(instance_of(argument, name, str) for name in names)
 
 
-def tensors_of(arrays: Mapping[str, Any], neurons: Neurons) -> dict[str, Tensor]:
-    """See arrays as tensors; those that are the same memory as one."""
+def tensors_of(
+    arrays: Mapping[str, Any], neurons: Neurons, matrices: Sequence[str] | None = None
+) -> dict[str, Tensor]:
+    """See arrays as tensors; those that are the same memory as one.
+
+    Args:
+        arrays: by name. neurons, matrices: as of `measure`.
+
+    """
     seen: dict[str, tuple[Array, list[tuple[str, bool]]]] = {}
     for name, leaf in arrays.items():
         values = viewed(name, leaf)
@@ -146,7 +168,13 @@ def tensors_of(arrays: Mapping[str, Any], neurons: Neurons) -> dict[str, Tensor]
         else:
             seen[name] = values, []
     return {
-        name: Tensor.of(name, values, axis_of(neurons, name), tied)
+        name: Tensor.of(
+            name,
+            values,
+            axis_of(neurons, name),
+            tied,
+            is_matrix=None if matrices is None else name in matrices,
+        )
         for name, (values, tied) in seen.items()
     }
 

@@ -41,6 +41,7 @@ class Running:
         parameters: Any,
         inputs: Sequence[Any] | None,
         neurons: Neurons,
+        matrices: Sequence[str] | None = None,
         *,
         widen: bool,
     ) -> None:
@@ -48,7 +49,7 @@ class Running:
         self.told: Callable[[], None] | None = None
         self._function, self._tree, self._inputs = function, parameters, inputs
         self.leaves = measurable(parameters)
-        self.tensors = tensors_of(self.leaves, neurons)
+        self.tensors = tensors_of(self.leaves, neurons, matrices)
         self.wide = False
         self.kinds: set[str] = set()
         self._shape: tuple[int, ...] | None = None

@@ -17,7 +17,7 @@ from normgeo.base.writing import write_bytes
 from normgeo.measured.changes import CHANGES
 from normgeo.measured.groups import Groups, groups_of
 from normgeo.measured.judging import FEW, WORDS
-from normgeo.measured.notes import UNTRIED, notes_on
+from normgeo.measured.notes import UNTRIED, notes_on, on_groups
 from normgeo.measured.parameters import Neurons
 from normgeo.measured.places import PLACES, STYLES, blocks_of
 from normgeo.measured.roles import ROLES
@@ -46,6 +46,7 @@ class Options:
     seed: int = 0
     negative: bool = False
     embeddings: tuple[str, ...] = ()
+    matrices: tuple[str, ...] | None = None
 
 
 @final
@@ -253,7 +254,8 @@ class MeasuredTable:
             if style and blocks:
                 said.append(text("{blocks!s}: {words}.", blocks=", ".join(blocks), words=words))
         for name, one in self.tensors.items():
-            said += notes_on(one, self.frozen(name))
+            said += notes_on(one, self.frozen(name), beside=True)
+        said += on_groups(self.tensors.values())
         if not self.complete:
             said.append(
                 text(

@@ -14,6 +14,9 @@ from normgeo.measured.table import MeasuredTable
 WRAPPERS = ("_orig_mod", "module")
 """What `torch.compile` and parallel modules call the module inside of them."""
 
+LENGTHS = ("weight_g", "original0")
+"""What weight norm calls the lengths that it gives the rows."""
+
 
 def measure(model: Any, batch: Any, **options: Any) -> MeasuredTable:
     """Measure which changes of its parameters a module of PyTorch ignores.
@@ -39,8 +42,12 @@ def measure(model: Any, batch: Any, **options: Any) -> MeasuredTable:
     batches = options.pop("inputs", [batch])
     with torch.no_grad(), torch.random.fork_rng():
         parameters = {name: one.detach() for name, one in parameters_of(inside).items()}
-        given = {"neurons": neurons_of(inside), "embeddings": embeddings_of(inside), **options}
-        return measure_function(function_of(inside), parameters, batches, **given)
+        own = {
+            "neurons": neurons_of(inside),
+            "embeddings": embeddings_of(inside),
+            "matrices": matrices_of(inside),
+        }
+        return measure_function(function_of(inside), parameters, batches, **{**own, **options})
 
 
 def parameters_of(model: Any) -> dict[str, Any]:
@@ -61,8 +68,13 @@ def neurons_of(model: Any) -> dict[str, int]:
     return {
         plain_name(f"{name}.weight"): -1
         for name, module in model.named_modules()
-        if type(module).__name__ == "Conv1D" and hasattr(module, "nf")
+        if has_outputs_last(module)
     }
+
+
+def has_outputs_last(module: Any) -> bool:
+    """Whether a module is the Conv1D of transformers: a linear layer with its weight transposed."""
+    return type(module).__name__ == "Conv1D" and hasattr(module, "nf")
 
 
 def embeddings_of(model: Any) -> list[str]:
@@ -73,6 +85,25 @@ def embeddings_of(model: Any) -> list[str]:
         plain_name(f"{name}.weight")
         for name, module in model.named_modules()
         if isinstance(module, torch.nn.Embedding | torch.nn.EmbeddingBag)
+    ]
+
+
+def matrices_of(model: Any) -> list[str]:
+    """Return the weights of layers, whatever their shape; a gain may have that of one of them."""
+    import torch
+
+    nn = torch.nn
+    linear = (nn.Linear, nn.Bilinear, nn.MultiheadAttention, nn.RNNBase, nn.RNNCellBase)
+    convolutions = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
+    transposed = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
+    picked = (nn.Embedding, nn.EmbeddingBag)
+    return [
+        plain_name(f"{path}.{name}" if path else name)
+        for path, module in model.named_modules()
+        if isinstance(module, (*linear, *convolutions, *transposed, *picked))
+        or has_outputs_last(module)
+        for name, one in module.named_parameters()
+        if one.ndim > 1 and not name.endswith(LENGTHS)
     ]
 
 

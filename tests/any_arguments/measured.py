@@ -52,6 +52,7 @@ def _(draw: Draw) -> dict[str, Any]:
         "inputs": several,
         "neurons": 0,
         "embeddings": draw(st.sampled_from([(), ("W",)])),
+        "matrices": draw(st.sampled_from([None, (), ("W",)])),
         "negative": False,
         "tries": 4,
         "float64": True,

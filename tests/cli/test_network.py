@@ -100,11 +100,11 @@ def test_saved_table_is_printed_in_every_format(mine: Path, format: str, capsys:
 
 def test_each_option_reaches_the_measurement(mine: Path) -> None:
     words = ["--neurons", "-1", "--tries", "6", "--seed", "5", "--negative", "-o", "a.json"]
-    words += ["--embeddings", "W", "V"]
+    words += ["--embeddings", "W", "V", "--matrices", "V"]
     assert main(["network", "mine_for_network.py:two_inputs", *words]) == 0
     table = normgeo.read_measured("a.json")
     options = {"neurons": -1, "tries": 6, "seed": 5, "negative": True}
-    options["embeddings"] = ("W", "V")
+    options |= {"embeddings": ("W", "V"), "matrices": ("V",)}
     assert vars(table.options) == options
     assert main(["network", "mine_for_network.py:network", *words]) == 0
     assert 1.9 < table.calls / normgeo.read_measured("a.json").calls < 2.1

@@ -220,6 +220,34 @@ def decoder_with_qk_norm() -> tuple[Any, Any]:
 
 @known(
     """
+    embed_tokens.weight xxxxxx s
+    .*in_proj_qkvz.weight xxxxxx r         # z is a gate; a SiLU is before the norms of q, k
+    .*in_proj_ba.weight xxxxxx r
+    .*conv1d.weight xxxxxx
+    .*(dt_bias|A_log) xxx
+    .*out_proj.weight xxxxxx s
+    .*q_proj.weight xxxxxx r               # a half of its rows is a gate, which no norm takes
+    .*k_proj.weight ixxxxx ar              # an RMS norm over each head
+    .*v_proj.weight xxxxxx r
+    .*o_proj.weight xxxxxx s
+    .*(gate|up)_proj.weight xxxxxx r
+    .*down_proj.weight xxxxxx s
+    .*norm.weight xxx                      # gains 1 + g, but for that of the gated norm
+    """
+)
+def qwen3_next() -> tuple[Any, Any]:
+    from transformers import Qwen3NextConfig, Qwen3NextModel
+
+    config = Qwen3NextConfig(
+        **LLAMA, layer_types=["linear_attention", "full_attention"], linear_conv_kernel_dim=2,
+        linear_key_head_dim=4, linear_value_head_dim=4, linear_num_key_heads=2,
+        linear_num_value_heads=4, mlp_only_layers=[0, 1],  # experts run in single precision alone
+    )  # fmt: skip
+    return Qwen3NextModel(config), tokens()
+
+
+@known(
+    """
     embed_tokens.weight xxxxxx
     .*(q|k)_proj.weight ixxxxx ar
     .*v_proj.weight ixxxxx ar?             # only the norm behind o_proj stands after it
@@ -461,6 +489,45 @@ def efficientnet() -> tuple[Any, Any]:
 def weight_norm() -> tuple[Any, Any]:
     first = nn.utils.parametrizations.weight_norm(nn.Linear(5, 6))
     return nn.Sequential(first, nn.ReLU(), nn.Linear(6, 3)), torch.randn(20, 5)
+
+
+@known(
+    """
+    body.0.weight xxxxxx
+    body.0.bias xxx
+    body.1.(weight|bias) xxx               # (1, 6, 1, 1) each: a gain and a shift of the channels
+    body.3.weight xxxxxx                   # (1, 6, 1, 1): one neuron that reads six channels
+    body.5.weight xxxxxx                   # (4, 1, 1, 1): four neurons that read one channel
+    body.[35].bias xxx
+    head.weight xxxxxx r?                  # (1, 4)
+    head.bias xxx
+    scale xxx                              # (1, 4): a gain
+    """
+)
+def weights_of_one_neuron() -> tuple[Any, Any]:
+    class Scale(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(1 + 0.3 * torch.randn(1, 6, 1, 1))
+            self.bias = nn.Parameter(0.3 * torch.randn(1, 6, 1, 1))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * self.weight + self.bias
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.body = nn.Sequential(
+                nn.Conv2d(3, 6, 3), Scale(), nn.GELU(), nn.Conv2d(6, 1, 1), nn.Tanh(),
+                nn.Conv2d(1, 4, 1), nn.Tanh(),
+            )  # fmt: skip
+            self.scale = nn.Parameter(1 + 0.3 * torch.randn(1, 4))
+            self.head = nn.Linear(4, 1)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.head(torch.tanh(self.body(x).mean(dim=(2, 3)) * self.scale))
+
+    return Model(), torch.randn(4, 3, 8, 8)
 
 
 @known(

@@ -67,6 +67,18 @@ def test_pre_norm_transformer():
     assert "after_sum" in table.place(named(table, "embed/embeddings"))
 
 
+def test_weights_of_one_neuron_are_matrices():
+    layers = keras.layers
+    stack = [
+        keras.Input((8, 8, 3)), layers.Conv2D(1, 1, name="gray"), layers.Conv2D(4, 3, name="conv"),
+        layers.GlobalAveragePooling2D(), layers.Dense(1, name="head"),
+    ]  # fmt: skip
+    table = normgeo.keras.measure(drawn(keras.Sequential(stack)), IMAGES)
+    for name, shape in (("gray", (1, 1, 3, 1)), ("head", (4, 1))):
+        one = table.tensors[named(table, f"{name}/kernel")]
+        assert (one.shape, one.neurons, table.roles[one.name]) == (shape, 1, "matrix")
+
+
 def test_recurrent_network_has_no_norm():
     model = drawn(
         keras.Sequential([keras.Input((5, 3)), keras.layers.LSTM(6), keras.layers.Dense(3)])

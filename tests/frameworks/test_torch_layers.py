@@ -1,6 +1,7 @@
 """`normgeo.torch.layers` finds each layer's norm, and makes what the real norm makes."""
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,9 +13,12 @@ import normgeo
 import normgeo.torch
 from normgeo.base.refusal import Refusal
 from normgeo.checkpoints.basis import SEEN
+from normgeo.checkpoints.place import freedoms
+from normgeo.normalizers.named import NORMALIZERS
 from tests.frameworks.architectures import built
 
 X = torch.randn(24, 5, generator=torch.Generator().manual_seed(1))
+IMAGES = torch.randn(4, 3, 8, 8, generator=torch.Generator().manual_seed(2))
 TOLD = {
     "post_norm_encoder": {"linear1.weight": None, "linear2.weight": ("residual", "norm2")},
     "pre_norm_encoder": {
@@ -162,6 +166,67 @@ def network():
     return model
 
 
+@pytest.mark.parametrize("images", [IMAGES, IMAGES[:1]], ids=["several", "one"])
+@pytest.mark.parametrize(
+    "norm",
+    [nn.InstanceNorm2d(6), nn.InstanceNorm2d(6, affine=True), nn.GroupNorm(6, 6)],
+    ids=["plain", "affine", "a group for each channel"],
+)
+def test_instance_norm_is_the_batch_norm_of_each_image(norm, images):
+    torch.manual_seed(1)  # of the weights, for every norm
+    model = nn.Sequential(nn.Conv2d(3, 6, 3), norm, nn.ReLU(), nn.Conv2d(6, 4, 3))
+    layer = normgeo.torch.layers(model, images)["0.weight"]
+    assert told(layer) == ("after", "1")
+    assert layer.normalizer.title == "instance norm"
+    assert layer.normalizer == replace(NORMALIZERS["batch"], eps=1e-5)
+    assert any("the batch norm of each image by itself" in note for note in layer.notes)
+    assert (layer.X is None) == (len(images) > 1)
+    if layer.X is not None:
+        np.testing.assert_allclose(
+            np.sort(made_by(layer).ravel()),
+            np.sort(model[:2](images).detach().numpy().ravel()),
+            atol=1e-5,
+        )
+    report = normgeo.layer_report(layer, optimizer="gradient_descent", rate=0.1)
+    W = model[0].weight.detach().double().flatten(1)
+    np.testing.assert_allclose(report.effective_rates, 0.1 / (W**2).sum(dim=1))
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_group_norm_over_images_takes_no_mean_over_neurons_off(groups):
+    """What all rows add differs from place to place, and its mean is over places as well."""
+    torch.manual_seed(1)
+    model = nn.Sequential(nn.Conv2d(3, 6, 3, bias=False), nn.GroupNorm(groups, 6), nn.ReLU())
+    layer = normgeo.torch.layers(model, IMAGES)["0.weight"]
+    assert told(layer) == ("after", "1")
+    assert layer.normalizer.title == "group norm"
+    free = {
+        one.change.key
+        for one in freedoms(layer.place, replace(layer.normalizer, eps=0.0))
+        if one.free
+    }
+    before, W = model(IMAGES).detach(), model[0].weight.detach().clone()
+    with torch.no_grad():
+        for key, changed in {"all_times": 1e3 * W, "all_plus": W + torch.randn(1, 3, 3, 3)}.items():
+            model[0].weight.copy_(changed)
+            after = model(IMAGES)
+            assert (key in free) == bool((after - before).norm() < 1e-2 * before.norm())
+        model[0].weight.copy_(W)
+    report = normgeo.layer_report(layer, optimizer="gradient_descent", rate=0.1)
+    blocks = W.double().reshape(groups, -1)
+    np.testing.assert_allclose(report.effective_rates, 0.1 / (blocks**2).sum(dim=1))
+
+
+def test_axis_of_the_neurons_decides_what_a_norm_over_the_last_axis_is():
+    """Of signals (cases, neurons, places) it is over places, of (cases, places, neurons) not."""
+    signals = torch.randn(4, 3, 9)
+    for norm in (nn.InstanceNorm1d(6), nn.LayerNorm(9, elementwise_affine=False)):
+        model = nn.Sequential(nn.Conv1d(3, 6, 1), norm, nn.Conv1d(6, 2, 1))
+        assert normgeo.torch.layers(model, signals)["0.weight"].normalizer.title == "instance norm"
+    model = nn.Sequential(nn.Linear(9, 5), nn.InstanceNorm1d(3), nn.Linear(5, 2))
+    assert normgeo.torch.layers(model, signals)["0.weight"].normalizer.title == "layer norm"
+
+
 def test_report_has_rates_angles_and_epsilon_of_the_module():
     model = network()
     nn.functional.cross_entropy(model(X), torch.arange(24) % 3).backward()
@@ -241,11 +306,59 @@ def test_inputs_that_take_too_much_are_left_out(monkeypatch):
     assert any(note.startswith("Its inputs are left out: The windows") for note in layer.notes)
 
 
+NONE_CALLED = (
+    r"^`layers` tells of linear layers and convolutions, and the module calls none; "
+    r"`normgeo\.torch\.measure` tells of all of its parameters\.$"
+)
+
+
+def test_module_whose_weights_other_modules_take_is_refused_in_a_sentence():
+    picked = torch.arange(12).reshape(4, 3)
+    for module, batch in [
+        (nn.MultiheadAttention(8, 2), [torch.randn(4, 3, 8)] * 3),
+        (nn.EmbeddingBag(12, 5), picked),
+        (nn.Bilinear(5, 5, 3), [X, X]),
+    ]:
+        with pytest.raises(Refusal, match=NONE_CALLED):
+            normgeo.torch.layers(module, batch)
+
+
+@pytest.mark.parametrize("kind", [nn.LayerNorm, "of a library"])
+def test_norm_without_a_bias_is_found(kind):
+    """As in Cohere, MPT and ModernBERT."""
+
+    class Plain(nn.Module):
+        def __init__(self, size):
+            super().__init__()
+            self.weight, self.variance_epsilon = nn.Parameter(torch.ones(size)), 1e-6
+
+        def forward(self, x):
+            c = x - x.mean(-1, keepdim=True)
+            v = c.pow(2).mean(-1, keepdim=True)
+            return self.weight * c * torch.rsqrt(v + self.variance_epsilon)
+
+    own = kind is nn.LayerNorm
+    norm, eps = (nn.LayerNorm(8, bias=False), 1e-5) if own else (Plain(8), 1e-6)
+    model = nn.Sequential(nn.Linear(5, 8), norm, nn.Linear(8, 3))
+    with torch.no_grad():
+        norm.weight += 0.3 * torch.randn(8)
+    found = normgeo.torch.layers(model, X)
+    layer, reader = found["0.weight"], found["2.weight"]
+    assert (told(layer), told(reader)) == (("after", "1"), ("before", "1"))
+    assert layer.normalizer == replace(NORMALIZERS["layer"], eps=eps)
+    assert layer.shift is None
+    np.testing.assert_allclose(layer.gain, norm.weight.detach())
+    np.testing.assert_allclose(made_by(layer), model[:2](X).detach(), atol=1e-5)
+    table = normgeo.torch.measure(model, X)
+    assert table.place("0.weight") == ("after_with_bias",)
+    assert table.roles["1.weight"] == "gain"
+
+
 def test_what_is_wrong_is_refused():
     model = network()
     for wrong, sentence in [
         (lambda: normgeo.torch.layers(model, X, names=["fc"]), r"^`names` must be of layers of"),
-        (lambda: normgeo.torch.layers(nn.ReLU(), X), r"^The module must call a linear layer or a"),
+        (lambda: normgeo.torch.layers(nn.ReLU(), X), NONE_CALLED),
         (lambda: normgeo.torch.layers(abs, X), r"^`model` must be a torch\.nn\.Module; got"),
         (
             lambda: normgeo.torch.layers(nn.Sequential(nn.Linear(5, 3), nn.Dropout()), X),

@@ -8,6 +8,7 @@ import pytest
 import normgeo
 from normgeo.base.progress import Stop
 from normgeo.base.refusal import Refusal
+from normgeo.measured.notes import notes_on
 from tests.measured.networks import NETWORKS
 from tests.measured.test_verdicts import SEED, signs
 
@@ -52,12 +53,37 @@ def test_more_rows_take_no_more_calls():
 
 def test_rows_that_are_not_looked_at_alone_are_told():
     f, parameters = network(64)
-    one = normgeo.measure(f, parameters).tensors["W"]
+    table = normgeo.measure(f, parameters)
+    one = table.tensors["W"]
     assert len(one.untried) == 64
+    assert len(table.tensors["V"].rows) == 3
+    on_all = (
+        "In 1 of 2 tensors each group of rows that was tried moves the outputs, and not every "
+        "row was looked at alone. Larger `tries` look at more."
+    )
+    assert [note for note in table.notes() if "group" in note] == [on_all]
     sentence = (
         "'W': 64 of 64 rows were tried in groups only, which move (0, 1, 2, 3, 4, 5, 6, 7, …)."
     )
-    assert sentence in normgeo.measure(f, parameters).notes()
+    assert notes_on(one, ()) == [sentence]
+
+
+def test_rows_that_are_not_looked_at_alone_beside_others_that_are_keep_their_own_sentence():
+    X = np.random.default_rng(0).standard_normal((30, 4))
+
+    def f(parameters):
+        W = parameters["W"]
+        lengths = np.linalg.norm(W, axis=1, keepdims=True)
+        lengths[40:] = 1  # the first 40 rows may be scaled
+        return X @ (W / lengths).T
+
+    W = np.random.default_rng(1).standard_normal((64, 4))
+    table = normgeo.measure(f, {"W": W}, tries=4)
+    one = table.tensors["W"]
+    assert any(verdict.ignored for verdict in one.rows.values())
+    assert one.untried
+    note = next(note for note in table.notes() if "group" in note)
+    assert note.startswith(f"'W': {len(one.untried)} of 64 rows were tried in groups only")
 
 
 def test_one_row_of_many_is_found_by_halving():

@@ -41,9 +41,9 @@ def test_saved_table_is_read_as_it_was(name, tmp_path):
     assert is_measured(tmp_path / "t.json")
 
 
-def test_axes_by_name_and_embeddings_come_back(tmp_path):
+def test_axes_by_name_embeddings_and_matrices_come_back(tmp_path):
     (name, *_) = measured("pre_norm").names
-    table = measured("pre_norm", neurons={name: 0}, embeddings=[name])
+    table = measured("pre_norm", neurons={name: 0}, embeddings=[name], matrices=[name])
     table.save(tmp_path / "t.json")
     again = normgeo.read_measured(tmp_path / "t.json")
     assert again.options == table.options

@@ -68,6 +68,32 @@ def test_no_verdict_is_wrong_in_single_precision(name, monkeypatch):
     assert {str(trade) for trade in table.trades} <= known.trades | known.also
 
 
+def test_weight_of_one_neuron_is_a_matrix_where_it_is_stated():
+    """No change tells it from a gain whose outputs are summed."""
+    X = np.random.default_rng(0).standard_normal((30, 4))
+
+    def f(p):
+        h = np.tanh(X @ p["W"].T) * p["g"][0]
+        return np.tanh(h @ p["v"].reshape(1, 6).T) @ p["u"].T
+
+    rng = np.random.default_rng(1)
+    shapes = {"W": (6, 4), "g": (1, 6), "v": (1, 6, 1, 1), "u": (3, 1)}
+    parameters = {name: rng.standard_normal(shape) + 0.5 for name, shape in shapes.items()}
+    told = {
+        None: {"W": "matrix", "g": "matrix", "v": "gain", "u": "gain"},
+        ("v", "u"): {"W": "matrix", "g": "gain", "v": "matrix", "u": "matrix"},
+        (): {"W": "matrix", "g": "gain", "v": "gain", "u": "gain"},
+    }
+    for matrices, roles in told.items():
+        table = normgeo.measure(f, parameters, matrices=matrices)
+        assert table.roles == roles
+        assert all(
+            (one.neurons, len(signs(one))) == ({"v": 1, "u": 3}[name], 6)
+            for name, one in table.tensors.items()
+            if name in (matrices or ())
+        )
+
+
 def test_parameters_of_single_precision_run_in_double_where_the_network_does():
     known = NETWORKS["layer_norm_with_large_eps"]
     parameters = narrow(known.draw(np.random.default_rng(SEED)), np.float32)

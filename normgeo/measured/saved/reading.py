@@ -87,6 +87,7 @@ def _table(told: Mapping[str, Any]) -> MeasuredTable:
     if complete and not len(roles) == len(tensors) == len(names):
         raise ValueError("it says that it is complete, and is not")
     options = told["options"]
+    matrices = options.get("matrices")
     return MeasuredTable(
         tensors,
         roles,
@@ -101,7 +102,8 @@ def _table(told: Mapping[str, Any]) -> MeasuredTable:
             whole_number("tries", options["tries"]),
             seed_number(options["seed"]),
             flag("negative", options["negative"]),
-            require_names(options.get("embeddings", ())),
+            require_names("embeddings", options.get("embeddings", ())),
+            None if matrices is None else require_names("matrices", matrices),
         ),
         names,
     )
