@@ -23,12 +23,14 @@ class Form(NamedTuple):
     Attributes:
         width: of a figure. narrow: whether panels stand below each other, as on a phone.
         high: of a figure where the screen decides, as in a hall; 0 where its panels do.
+        edge: to the left of a panel, which words over it take as well.
 
     """
 
     width: int
     narrow: bool = False
     high: int = 0
+    edge: float = 0.0
 
     @property
     def at_edge(self) -> bool:

@@ -38,6 +38,7 @@ class Box(NamedTuple):
     top: Length
     high: Length
     head: float  # pixels for words above it
+    edge: float  # pixels at its left that these take as well
 
     @property
     def foot(self) -> Length:
@@ -129,6 +130,7 @@ class _Row(NamedTuple):
     high: float
     least: float
     below: float
+    edge: float
 
     @classmethod
     def of(
@@ -139,6 +141,8 @@ class _Row(NamedTuple):
         gaps: Sequence[float],
         form: Form,
     ) -> _Row:
+        if len(row) > 1:  # words of the others have no room there
+            form = form._replace(edge=0.0)
         cells = among[0]
         shares = [max(cells[place].share for place in column) for column in row]
         bars = [max(cells[place].bar(form) for place in column) for column in row]
@@ -169,6 +173,7 @@ class _Row(NamedTuple):
                 for fixed, parts in zip(between, every, strict=True)
             ),
             below,
+            form.edge,
         )
 
     def boxes(self, top: Length, high: Length) -> dict[int, Box]:
@@ -181,9 +186,8 @@ class _Row(NamedTuple):
                 own = Length(0, 0).plus(0, free, part.high / whole)
                 if number:
                     down = down.plus(part.head)
-                found[part.place] = Box(
-                    left, wide, down, own, self.head if not number else part.head
-                )
+                head = self.head if not number else part.head
+                found[part.place] = Box(left, wide, down, own, head, self.edge)
                 down = down.plus(part.below, own)
         return found
 

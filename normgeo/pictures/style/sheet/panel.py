@@ -86,6 +86,7 @@ class Panel(NamedTuple):
         head = self._head(self._over(wide, form))
         down = max(_type(lines) * len(lines) for lines in [head, *over])
         words = 1.15 * LINE * down + self._stacked(wide, form)
+        words += _lift(form) * bool(words)
         # Else the upper half of a label with an exponent.
         return words + EDGE * (1.0 if words or self.y.get("type") != "log" else 1.5)
 
@@ -165,15 +166,17 @@ class Panel(NamedTuple):
         """Yield the words above it, those in it and those at its right, with their marks."""
         inner = self.inner(wide, form)
         place: Layout = {"xref": "paper", "yref": "paper", "x": 0, "y": 1}
+        up, lift = self._stacked(wide, form), _lift(form)
         if self.head:
-            lines, top = self._head(self._over(wide, form)), 5 + self._stacked(wide, form)
-            yield from self.own(number, [note(lines, yshift=top, font={"size": _type(lines)})])
+            lines = self._head(self._over(wide, form))
+            shifts = {"xshift": -form.edge, "yshift": 5 + up + lift}
+            yield from self.own(number, [note(lines, **shifts, font={"size": _type(lines)})])
         yield from self.own(number, [*self._notes(inner, high), *self._names(form)])
         if self.frame:
             yield from self.own(number, [self._around(wide, high, form)])
         over = [*self.over, *(self.aside if form.narrow else ())]
-        up, room = self._stacked(wide, form), self._over(wide, form)
-        yield from self._bands(number, over, place | {"yshift": up}, room, form, theme)
+        shifts = {"xshift": -form.edge, "yshift": up + lift}
+        yield from self._bands(number, over, place | shifts, self._over(wide, form), form, theme)
         if not form.narrow:
             right = place | {"x": 1, "xshift": 2 * EDGE}
             room = wide - inner - 2 * EDGE
@@ -199,7 +202,7 @@ class Panel(NamedTuple):
 
     def _over(self, wide: float, form: Form) -> float:
         """The width of what stands over it."""
-        return self.inner(wide, form) + self.bar(form)
+        return self.inner(wide, form) + self.bar(form) + form.edge
 
     def _beside_it(self, wide: float, form: Form) -> float:
         """The height of what stands at its right."""
@@ -263,6 +266,11 @@ class Panel(NamedTuple):
 
     def _head(self, wide: float) -> list[str]:
         return [line for words in self.head for line in in_lines(str(words), SIZE, wide + EDGE)]
+
+
+def _lift(form: Form) -> float:
+    """The pixels that words over a panel keep from the labels at its left, where they are above."""
+    return EDGE * bool(form.edge)
 
 
 def _fitted(one: Layout, wide: float) -> Layout:

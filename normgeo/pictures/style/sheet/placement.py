@@ -80,7 +80,8 @@ class Placement:
         starts = (place for row in rows for place in row[0])
         left = EDGE + round(max(first.cells[place].beside(True, form) for place in starts))
         wide = form.width - left - first.right
-        grid = Grid.of(rows, every, wide, form, first.one_scale)
+        edge = float(left - EDGE) if form.narrow else 0.0
+        grid = Grid.of(rows, every, wide, form._replace(edge=edge), first.one_scale)
         whole = form.width - 2 * EDGE if form.at_edge else wide
         buttons = _buttons(first.menu)
         room = whole if form.narrow else whole - buttons
@@ -187,7 +188,8 @@ class Placement:
             cell, high = sheet.cells[place], box.high.at(self.high)
             if isinstance(cell, Panel):
                 n, _ = sheet.panels[place]
-                yield from cell.words(n, box.wide, high, self.form, self.theme)
+                form = self.form._replace(edge=box.edge)
+                yield from cell.words(n, box.wide, high, form, self.theme)
                 yield from cell.own(n, cell.shapes)
             else:
                 edge = self._shift if self.form.narrow else 0
