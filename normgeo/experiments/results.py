@@ -171,7 +171,7 @@ def _result(data: Any) -> Result:
             **{name: data[name] for name in Result.__dataclass_fields__},
             "seeds": tuple(data["seeds"]),
             "steps": tuple(data["steps"]),
-            "methods": MappingProxyType(methods),
+            "methods": methods,  # plain: a page gets it from a worker, pickled
         }
     )
     for name, method in methods.items():
@@ -186,7 +186,7 @@ def _result(data: Any) -> Result:
 
 def _learned(data: Any) -> Learned:
     return Learned(
-        MappingProxyType({float(rate): figure for rate, figure in data["rates"].items()}),
+        {float(rate): figure for rate, figure in data["rates"].items()},
         data["rate"],
         tuple(map(_figures, data["validation"])),
         _figures(data["test"]),
