@@ -1,6 +1,7 @@
 """Normalized LSTM cells in JAX: the equations of normgeo.CELLS["lstm"], to be compiled.
 
-    (f, i, o, u) = LN(W_h h) + LN(W_x x),   c' = σ(f) ⊙ c + σ(i) ⊙ tanh(u),   h' = σ(o) ⊙ tanh(LN(c'))
+    (f, i, o, u) = LN(W_h h) + LN(W_x x)
+    c' = σ(f) ⊙ c + σ(i) ⊙ tanh(u),    h' = σ(o) ⊙ tanh(LN(c'))
 
 Statistics are common to all gates of a product, as printed in Eq. 20 of the paper. Without a norm
 LN(a) = a + b. Gradients are JAX's.
@@ -8,18 +9,22 @@ LN(a) = a + b. Gradients are JAX's.
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
 EPS = 1e-5  # added to σ²: at the first step h = 0, and W_h h has no spread
 
-Tree = dict[str, "Tree | jax.Array"]
+Tree = dict[str, Any]
+"""Parameters or cases: arrays by name, in dictionaries of dictionaries."""
+
 State = tuple[jax.Array, jax.Array]
 """h and c, each (S, H)."""
 
 
 def normalize(unit: Tree, a: jax.Array) -> jax.Array:
-    """g (a − μ)/√(σ² + ε) + b over the last axis; a + b for a unit without a gain g."""
+    """LN(a) = g (a − μ)/√(σ² + ε) + b over the last axis; a + b for a unit without a gain g."""
     if "g" not in unit:
         return a + unit["b"]
     centered = a - a.mean(-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Section 6.4: DRAW, a network that paints a digit stroke by stroke, with a bound of its likelihood.
+"""Section 6.4: DRAW, a network that paints a digit stroke by stroke, and bounds its likelihood.
 
 At each of T steps the encoder reads a patch of the picture and of what is still wrong with the
 canvas, a latent z is drawn, and the decoder writes a patch to the canvas:
@@ -21,11 +21,11 @@ import numpy as np
 from normgeo.base.text import text
 from normgeo.datasets.datasets import load
 from normgeo.experiments.cells import Tree, init_linear, init_lstm, linear, lstm, rest
-from normgeo.experiments.training import Experiment
+from normgeo.experiments.compiled import Experiment
 
 SIDE = 8  # pixels
-GLIMPSES, NEURONS, LATENT = 8, 48, 8  # T, H of both cells, entries of z
-PATCH = 3  # a patch is PATCH × PATCH
+GLIMPSES, NEURONS, LATENT = 5, 32, 8  # T, H of both cells, entries of z
+PATCH = 5  # a patch is PATCH × PATCH
 FIRST_SIZE = 0.1  # of the weights that place windows and write, as the original starts small
 VALIDATION = TEST = 300  # pictures
 SHOWN = (3, 5, 8)  # digits that are drawn for the page
@@ -108,7 +108,8 @@ def run(params: Tree, pictures: jax.Array, key: jax.Array) -> Course:
 
     noise = jax.random.normal(key, (GLIMPSES, S, LATENT))
     start = rest(S, NEURONS), rest(S, NEURONS), jnp.zeros_like(pictures)
-    return jax.lax.scan(step, start, noise)[1]
+    course: Course = jax.lax.scan(step, start, noise)[1]
+    return course
 
 
 def loss(params: Tree, cases: Tree, key: jax.Array) -> jax.Array:
@@ -162,7 +163,7 @@ EXPERIMENT = Experiment(
     loss=loss,
     cases=data,
     moving=moving,
-    batch=64,
-    steps=1500,
-    rates=(0.001, 0.003, 0.01, 0.03),
+    batch=32,
+    steps=800,
+    rates=(0.003, 0.01, 0.02, 0.04),
 )

@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib.resources import files
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, final
 
@@ -75,7 +74,10 @@ class Result:
             learned from. seeds, device: of the runs. seconds: of all runs together.
         unit, measure: of the figures, in words. lower_is_better: whether a smaller figure is.
         steps: of the optimizer before each point of a curve. methods: by the words of METHODS.
-        moving: what the trained networks did, in plain lists.
+        moving: what the trained networks did, in plain lists. Of DRAW "pictures", each with its
+            canvases from 0 to 255 and its windows [x, y, width] in pixels after each step; of
+            handwriting "lines", each with its points [dx, dy, pen_up], where 1 says that the pen
+            leaves the paper after this point, and the window's place in the text at each.
 
     """
 
@@ -85,6 +87,7 @@ class Result:
     data: str
     seeds: tuple[int, ...]
     seconds: float
+    bytes: int
     device: str
     unit: str
     measure: str
@@ -117,29 +120,22 @@ def load(name: str) -> Result:
                 name=name,
             )
         )
-    return _result(json.loads(files(__package__).joinpath("results", f"{name}.json").read_bytes()))
-
-
-def read(path: str | Path) -> Result:
-    """Return the result in a file that `normgeo experiment -o FILE` has written.
-
-    Raises:
-        ValueError: no such result in the file. OSError: a file that can't be read.
-
-    """
-    try:
-        return _result(json.loads(Path(path).read_bytes()))
-    except (KeyError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise Refusal(
-            text("{path!s} holds no result of `normgeo experiment`.", path=path)
-        ) from error
+    return result_of(
+        json.loads(files(__package__).joinpath("results", f"{name}.json").read_bytes())
+    )
 
 
 def shares(result: Result) -> tuple[float, ...]:
     """How soon layer norm is where the network without it was best, for each seed.
 
     The steps that it takes over the steps that the other took; ∞ if it never gets there.
+
+    Raises:
+        ValueError: one of the two was not run.
+
     """
+    if not set(METHODS) <= set(result.methods):
+        raise Refusal(text("The sentence compares two methods, and one alone was run."))
     sign = 1 if result.lower_is_better else -1
     without, with_norm = (result.methods[name].validation for name in METHODS)
     found = []
@@ -164,20 +160,21 @@ def verdict(result: Result) -> Verdict:
     return "fails" if min(found) >= 1 else "not at this size"
 
 
-def _result(data: Any) -> Result:
+def result_of(data: Mapping[str, Any]) -> Result:
+    """Return the result that plain lists and mappings hold, as a file does.
+
+    Raises:
+        ValueError: curves that do not fit the seeds and steps, or a rate that was not tried.
+
+    """
     methods = {name: _learned(found) for name, found in data["methods"].items()}
-    result = Result(
-        **{
-            **{name: data[name] for name in Result.__dataclass_fields__},
-            "seeds": tuple(data["seeds"]),
-            "steps": tuple(data["steps"]),
-            "methods": methods,  # plain: a page gets it from a worker, pickled
-        }
-    )
+    plain = {field.name: data[field.name] for field in fields(Result)}
+    given = {"seeds": tuple(data["seeds"]), "steps": tuple(data["steps"])}
+    result = Result(**{**plain, **given, "methods": methods})  # can be pickled
     for name, method in methods.items():
-        shapes = {(len(method.validation), len(method.test)), (len(result.seeds),) * 2}
         lengths = {len(curve) for curve in method.validation} | {len(result.steps)}
-        if len(shapes) > 1 or len(lengths) > 1 or method.rate not in method.rates:
+        counts = {len(method.validation), len(method.test), len(result.seeds)}
+        if len(lengths) > 1 or len(counts) > 1 or method.rate not in method.rates:
             raise Refusal(
                 text("The curves of {name!r} do not fit the seeds, steps and rates.", name=name)
             )

@@ -1,21 +1,19 @@
 """How an experiment learns: Adam on random batches, all rates and seeds at once, with checkpoints.
 
-The runs of a method are a leading axis R = rates × seeds of every parameter, so that they compile
-once. Methods take turns, block by block: what there is at any time compares. Random numbers follow
-from the seed and the number of the step, so a run that goes on from a checkpoint has the numbers of
-one that was never stopped.
+Methods take turns, block by block: what there is at any time compares. A run that goes on from a
+checkpoint has the numbers of one that was never stopped.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from platform import python_version
-from typing import Any, NamedTuple, final
+from typing import Any, final
 from zipfile import BadZipFile
 
 import jax
@@ -29,95 +27,11 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.base.writing import write_bytes
 from normgeo.experiments.cells import Tree
+from normgeo.experiments.compiled import Experiment, Runs, evaluate, first_runs, learn
 from normgeo.experiments.results import METHODS
 
 POINTS = 30  # of a curve, about
-LONGEST = 10.0  # the norm that gradients are clipped to
 NORMED = dict(zip(METHODS, (False, True), strict=True))
-ADAM = optax.chain(optax.clip_by_global_norm(LONGEST), optax.scale_by_adam())
-
-
-@final
-@dataclass(frozen=True)
-class Experiment:
-    """A network, its data and its loss.
-
-    Attributes:
-        name, data, unit, measure: as of a Result.
-        init: (key, normed) → parameters. loss: (parameters, cases, key) → a number, lower is
-            better. cases: () → trees of arrays (N, …) to learn from, for validation, for the test.
-        moving: (best parameters by method, test cases) → what moves on the page.
-        batch: cases of a step. steps, rates: of the result that ships.
-
-    """
-
-    name: str
-    data: str
-    unit: str
-    measure: str
-    init: Callable[[jax.Array, bool], Tree]
-    loss: Callable[[Tree, Tree, jax.Array], jax.Array]
-    cases: Callable[[], tuple[Tree, Tree, Tree]]
-    moving: Callable[[dict[str, Tree], Tree], dict[str, list[Any]]]
-    batch: int
-    steps: int
-    rates: tuple[float, ...]
-
-
-class Runs(NamedTuple):
-    """All runs of a method: parameters, Adam's memory, and the figure (R,) and place of the best."""
-
-    params: Tree
-    memory: Any
-    best: jax.Array
-    best_params: Tree
-
-
-def first_runs(experiment: Experiment, seeds: jax.Array, normed: bool) -> Runs:
-    """Return the runs before their first step; `seeds` (R,)."""
-    params = jax.vmap(lambda seed: experiment.init(jax.random.key(seed), normed))(seeds)
-    return Runs(params, jax.vmap(ADAM.init)(params), jnp.full(len(seeds), jnp.inf), params)
-
-
-def evaluate(experiment: Experiment, runs: Runs, cases: Tree) -> tuple[Runs, jax.Array]:
-    """Return the figures (R,) on cases, always with the same noise, and runs that know their best."""
-    key = jax.random.key(0)
-    figures = jax.vmap(lambda params: experiment.loss(params, cases, key))(runs.params)
-    better = figures < runs.best  # not so for one that is not a number
-
-    def kept(old: jax.Array, new: jax.Array) -> jax.Array:
-        return jnp.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
-
-    best_params = jax.tree.map(kept, runs.best_params, runs.params)
-    best = jnp.where(better, figures, runs.best)
-    return runs._replace(best=best, best_params=best_params), figures
-
-
-def learn(
-    experiment: Experiment,
-    runs: Runs,
-    rates: jax.Array,
-    seeds: jax.Array,
-    between: tuple[jax.Array, jax.Array],
-    cases: Tree,
-) -> Runs:
-    """Take steps number `between[0]` to `between[1]` − 1, at rates (R,) and with seeds (R,)."""
-    count = len(next(iter(cases.values())))
-
-    def run(params: Tree, memory: Any, rate: jax.Array, seed: jax.Array) -> tuple[Tree, Any]:
-        def step(at: jax.Array, now: tuple[Tree, Any]) -> tuple[Tree, Any]:
-            params, memory = now
-            draw, noise = jax.random.split(jax.random.fold_in(jax.random.key(seed), at))
-            drawn = jax.random.randint(draw, (experiment.batch,), 0, count)
-            batch = jax.tree.map(lambda each: each[drawn], cases)
-            gradient = jax.grad(experiment.loss)(params, batch, noise)
-            turned, memory = ADAM.update(gradient, memory)
-            return jax.tree.map(lambda p, u: p - rate * u, params, turned), memory
-
-        return jax.lax.fori_loop(*between, step, (params, memory))
-
-    params, memory = jax.vmap(run)(runs.params, runs.memory, rates, seeds)
-    return runs._replace(params=params, memory=memory)
 
 
 @final
@@ -141,7 +55,7 @@ class Training:
         methods: Sequence[str],
     ) -> None:
         self.experiment = experiment
-        self.asked = {
+        self.asked: dict[str, Any] = {
             "name": experiment.name,
             "steps": steps,
             "seeds": [*seeds],
@@ -195,9 +109,11 @@ class Training:
     def checkpoint(self) -> bytes:
         """Return all that `resume` needs, as a file of NumPy."""
         file, leaves = io.BytesIO(), jax.tree.leaves(self.runs)
-        said = {name: getattr(self, name) for name in ("asked", "done", "steps", "seconds", "figures")}
+        said = {
+            name: getattr(self, name) for name in ("asked", "done", "steps", "seconds", "figures")
+        }
         named = {f"leaf{at}": np.asarray(leaf) for at, leaf in enumerate(leaves)}
-        np.savez(file, said=json.dumps(said), **named)
+        np.savez(file, allow_pickle=False, said=np.array(json.dumps(said)), **named)
         return file.getvalue()
 
     def resume(self, path: Path) -> None:
@@ -251,6 +167,7 @@ class Training:
             "data": self.experiment.data,
             "seeds": self.asked["seeds"],
             "seconds": round(self.seconds),
+            "bytes": most_memory(),
             "device": jax.default_backend(),
             "unit": self.experiment.unit,
             "measure": self.experiment.measure,
@@ -259,6 +176,16 @@ class Training:
             "methods": methods,
             "moving": self.experiment.moving(best, self._test),
         }
+
+
+def most_memory() -> int:
+    """The most bytes of memory that this process has had; 0 where no system tells it."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def _versions() -> dict[str, str]:

@@ -16,7 +16,6 @@ from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
-
 COUNTED = {
     "holds": (text("1 holds"), text("{n} hold")),
     "fails": (text("1 fails"), text("{n} fail")),
