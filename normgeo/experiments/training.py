@@ -147,7 +147,8 @@ class Training:
     def result(self, command: str) -> dict[str, Any]:
         """Return what a file of results holds: each method at its best rate on validation."""
         S, methods, best = len(self.asked["seeds"]), {}, {}
-        for method, runs in self.runs.items():
+        for method in self.asked["methods"]:
+            runs = self.runs[method]
             means = np.asarray(runs.best, dtype=float).reshape(-1, S).mean(axis=1)
             at = int(means.argmin())
             mine = slice(at * S, at * S + S)
