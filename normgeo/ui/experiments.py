@@ -40,15 +40,16 @@ def experiment(name: str, settings: Settings, drawn: Multiples) -> None:
 
 def _numbers(one: Experiment) -> str:
     """The rates and the figures on the test set."""
+    found = [(name, one.result.methods[method]) for method, name in NAMES.items()]
     told = "; ".join(
         text(
             "{name} {low} to {high} at η = {rate}",
-            name=NAMES[method],
+            name=name,
             low=number(min(learned.test), 4),
             high=number(max(learned.test), 4),
             rate=number(learned.rate),
         )
-        for method, learned in one.result.methods.items()
+        for name, learned in found
     )
     return text(
         "On the test set, {measure}, in {unit}: {told}.",

@@ -24,6 +24,13 @@ COUNTED = {
 """What is said of one verdict and of several."""
 
 
+VERDICTS = {
+    "holds": text("Holds here"),
+    "fails": text("Fails here"),
+    "not at this size": text("Not at this size"),
+}
+
+
 class Experiment(NamedTuple):
     """A result, its verdict, and the shares of the steps that decide it, one for each seed."""
 
@@ -78,9 +85,10 @@ def compute(settings: Settings, progress: Progress) -> Multiples:
 def _table(result: Multiples) -> Table:
     """A row for each point of each curve."""
     rows = [
-        (one.name, str(NAMES[method]), learned.rate, seed, step, figure)
+        (one.name, str(name), learned.rate, seed, step, figure)
         for one, _, _ in result.experiments
-        for method, learned in one.methods.items()
+        for method, name in NAMES.items()
+        for learned in (one.methods[method],)
         for seed, curve in zip(one.seeds, learned.validation, strict=True)
         for step, figure in zip(one.steps, curve, strict=True)
     ]
@@ -90,25 +98,24 @@ def _table(result: Multiples) -> Table:
 
 
 def _observed(result: Multiples) -> str:
-    told = [
-        text(
-            "{title}: {statement} {verdict}: {evidence} On the test set, {without} {unit} without "
-            "and {normed} with layer norm.",
-            title=ABOUT[one.result.name].title,
-            statement=one.result.statement,
-            verdict=one.verdict,
-            evidence=one.evidence,
-            unit=one.result.unit,
-            **dict(
-                zip(
-                    ("without", "normed"),
-                    (number(float(np.mean(of.test)), 3) for of in one.result.methods.values()),
-                    strict=True,
-                )
-            ),
+    told = []
+    for one in result.experiments:
+        without, normed = (
+            number(float(np.mean(one.result.methods[method].test)), 3) for method in NAMES
         )
-        for one in result.experiments
-    ]
+        told.append(
+            text(
+                "{title}: {statement} {verdict}: {evidence} On the test set, {without} {unit} "
+                "without and {normed} with layer norm.",
+                title=ABOUT[one.result.name].title,
+                statement=one.result.statement,
+                verdict=VERDICTS[one.verdict],
+                evidence=one.evidence,
+                unit=one.result.unit,
+                without=without,
+                normed=normed,
+            )
+        )
     return " ".join(map(str, [result.headline, *told]))
 
 

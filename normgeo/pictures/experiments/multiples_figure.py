@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from normgeo.base.text import text
 from normgeo.experiments.results import RULE
 from normgeo.pictures.experiments.about import ABOUT, NAMES, normalizer_of
-from normgeo.pictures.experiments.multiples import Experiment, Multiples
+from normgeo.pictures.experiments.multiples import VERDICTS, Experiment, Multiples
 from normgeo.pictures.recurrent.curves_figure import Curve, reach, traces
 from normgeo.pictures.recurrent.curves_figure import Panel as Curves
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, axis_name, told
@@ -16,11 +16,6 @@ from normgeo.pictures.style.template import THEMES
 from normgeo.tables import marks
 
 SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
-VERDICTS = {
-    "holds": text("Holds here"),
-    "fails": text("Fails here"),
-    "not at this size": text("Not at this size"),
-}
 HIGH = 220, 200
 
 
@@ -48,10 +43,10 @@ def _curves(one: Experiment) -> Curves:
             Curve(
                 normalizer_of(method),
                 np.array(result.steps),
-                np.array(learned.validation),
-                NAMES[method],
+                np.array(result.methods[method].validation),
+                name,
             )
-            for method, learned in result.methods.items()
+            for method, name in NAMES.items()
         ],
     )
 
