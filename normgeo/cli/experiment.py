@@ -54,7 +54,9 @@ def add(commands: Any) -> None:
         "name", nargs="?", choices=STATEMENTS, metavar="NAME", help=", ".join(STATEMENTS)
     )
     parser.add_argument(
-        "--list", action="store_true", help=str(text("what each took when it was last run whole"))
+        "--list",
+        action="store_true",
+        help=str(text("what the results that ship took, on two busy cores")),
     )
     parser.add_argument("--steps", type=int, metavar="N", help=str(text("of the optimizer")))
     parser.add_argument(
