@@ -57,9 +57,9 @@ def test_headline_counts_verdicts_and_names_the_seeds_that_decide():
         "Of 4 statements of the paper, tried small: 1 holds, 2 fail, 1 is not decided."
     )
     assert [one.evidence for one in result.experiments[:3]] == [
-        "as good after 33%, 33%, 33% of the steps, by seed.",
+        "steps until it is as good, by seed: 33%, 33%, 33%.",
         "it never gets as good as the best without it.",
-        "as good after 67%, 67%, 67% of the steps, by seed.",
+        "steps until it is as good, by seed: 67%, 67%, 67%.",
     ]
 
 

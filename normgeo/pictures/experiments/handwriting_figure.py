@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -43,11 +44,11 @@ def figure(result: Handwriting, theme: str) -> go.Figure:
 
 
 def _sheet(result: Handwriting, step: int, theme: str) -> Sheet:
-    columns = []
-    for words in result.words:
-        lines = [result.of(writer, words) for writer in WRITERS]
-        low, high = _reach(lines)
-        columns.append(tuple(_panel(one, step, low, high, theme) for one in lines))
+    low, high = _reach(result.lines)
+    columns = [
+        tuple(_panel(result.of(writer, words), step, low, high) for writer in WRITERS)
+        for words in result.words
+    ]
     return Sheet(
         [answer(result.ended(step))],
         rows=[columns],
@@ -56,13 +57,13 @@ def _sheet(result: Handwriting, step: int, theme: str) -> Sheet:
     )
 
 
-def _reach(lines: list[Line]) -> tuple[Array, Array]:
-    """The corners of all lines of a text, with some room, each (2,)."""
+def _reach(lines: Sequence[Line]) -> tuple[Array, Array]:
+    """The corners of all lines, with some room, each (2,)."""
     points = np.concatenate([one.points for one in lines])
     return points.min(axis=0) - ROOM, points.max(axis=0) + ROOM
 
 
-def _panel(one: Line, step: int, low: Array, high: Array, theme: str) -> Panel:
+def _panel(one: Line, step: int, low: Array, high: Array) -> Panel:
     bare = {"visible": False, "showgrid": False, "zeroline": False}
     return Panel(
         {**bare, "range": [float(low[0]), float(high[0])], "constrain": "domain"},
@@ -72,13 +73,13 @@ def _panel(one: Line, step: int, low: Array, high: Array, theme: str) -> Panel:
             "scaleanchor": "x",
             "constrain": "domain",
         },
-        [_head(one, step, theme)],
+        [_head(one, step)],
         high=HIGH,
         lowest=0.6,
     )
 
 
-def _head(one: Line, step: int, theme: str) -> str:
+def _head(one: Line, step: int) -> str:
     """The writer, and the text with the character that the pen is at."""
     place = one.character(step)
     before, here, after = one.words[:place], one.words[place], one.words[place + 1 :]

@@ -44,7 +44,7 @@ class Experiment(NamedTuple):
         if not np.isfinite(self.shares).any():
             return text("it never gets as good as the best without it.")
         parts = [f"{share:.0%}" if np.isfinite(share) else text("never") for share in self.shares]
-        return text("as good after {parts} of the steps, by seed.", parts=listed(parts))
+        return text("steps until it is as good, by seed: {parts}.", parts=listed(parts))
 
 
 class Multiples(NamedTuple):
