@@ -35,7 +35,7 @@ def experiment(name: str, settings: Settings, drawn: Multiples) -> None:
             versions=versions,
         )
     )
-    st.code(result.command, language="bash")
+    st.code(result.command, language="bash", wrap_lines=True)
 
 
 def _numbers(one: Experiment) -> str:
