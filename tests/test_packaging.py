@@ -20,6 +20,7 @@ LOCKS = {
     "requirements-dev.in": "requirements-dev.lock",
     "requirements-dask.in": "requirements-dev.lock",
     "requirements-frameworks.in": "requirements-frameworks.lock",
+    "requirements-experiments.in": "requirements-frameworks.lock",
 }
 
 

@@ -21,6 +21,7 @@ from normgeo.base.refusal import Failure, Refusal
 from normgeo.base.text import printable, text
 from normgeo.cli import (
     audit,
+    experiment,
     explorer,
     figures,
     fisher,
@@ -36,7 +37,7 @@ from normgeo.cli.output import open_streams, program, silence_streams
 
 COMMANDS = (
     *(explorer, table, audit, network, fisher, layer),
-    *(render, figures, story, pictures, training),
+    *(render, figures, story, pictures, training, experiment),
 )
 
 LONGEST_COMPLAINT = 600  # characters

@@ -8,17 +8,13 @@ import importlib.util
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from threading import Event
-from time import monotonic
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 from normgeo.base.interruption import stoppable
-from normgeo.base.numbers import number
-from normgeo.base.progress import Stop
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.cli.output import add_output, format_of, give, program
-from normgeo.cli.progress import Bar
+from normgeo.cli.progress import Bar, Left, Told
 from normgeo.measured.saved.examples import EXAMPLES
 from normgeo.measured.table import MeasuredTable
 from normgeo.tables.files import FILES
@@ -29,7 +25,6 @@ WHOLE = {
     "tries": (4, text("groups of rows that are tried by themselves; default: 4")),
     "seed": (0, text("of the changes; default: 0")),
 }
-FIRST = 3  # passes before the time that is left is told
 
 
 class _Network(NamedTuple):
@@ -141,7 +136,7 @@ def _measured(
     print(said, file=sys.stdout if options.cost else sys.stderr, flush=True)
     if options.cost:
         return None
-    left = _Left()
+    left = Left(_passes)
     with stoppable() as stopped, Bar(left.words) as bar:
         return measure(
             *network,
@@ -151,55 +146,13 @@ def _measured(
             matrices=options.matrices,
             negative=options.negative,
             float64=not options.as_it_is,
-            progress=_Told(bar, stopped),
+            progress=Told(bar, stopped),
             resume=part,
         )
 
 
-@final
-class _Told:
-    """A report that a bar shows, and that ends the measurement where that was asked for."""
-
-    def __init__(self, bar: Bar, stopped: Event) -> None:
-        self._bar, self._stopped = bar, stopped
-
-    def __call__(self, done: int, steps: int) -> None:
-        if self._stopped.is_set():
-            raise Stop
-        self._bar(done, steps)
-
-
-@final
-class _Left:
-    """Words for a bar: passes, and about how long the others take."""
-
-    def __init__(self) -> None:
-        self._begun = monotonic()
-        self._first = 0
-
-    def words(self, done: int, steps: int) -> str:
-        self._first = self._first or done
-        said = text("Pass {done:,} of about {steps:,}", done=done, steps=steps)
-        if done - self._first < FIRST or done >= steps:
-            return said
-        seconds = (monotonic() - self._begun) / done * (steps - done)
-        return text("{said}, about {time} left", said=said, time=_time(seconds))
-
-
-def _time(seconds: float) -> str:
-    """A time in words.
-
-    >>> _time(40), _time(600), _time(9000)
-    ('40 s', '10 min', '2.5 h')
-
-    """
-    if seconds < 100:
-        return text("{n} s", n=round(seconds))
-    return (
-        text("{n} min", n=round(seconds / 60))
-        if seconds < 6000
-        else text("{n} h", n=number(seconds / 3600, 2))
-    )
+def _passes(done: int, steps: int) -> str:
+    return text("Pass {done:,} of about {steps:,}", done=done, steps=steps)
 
 
 def _network(target: str) -> _Network:

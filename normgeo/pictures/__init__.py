@@ -14,6 +14,7 @@ _PAGES = (
     "batch",
     "recurrent",
     "depth",
+    "experiments",
     "symmetry",
     "fisher",
     "your_network",

@@ -48,6 +48,7 @@ PAGES = {
     "batch": text("Batch"),
     "recurrent": text("Recurrent"),
     "depth": text("Depth"),
+    "experiments": text("Experiments"),
     "your_network": text("Your network"),
     "audit": text("The paper, checked"),
 }
@@ -172,9 +173,9 @@ def _settings(
 
 
 def _picked() -> None:
-    """Take the case or neuron whose picture was clicked."""
+    """Take the case, the neuron or the tab whose picture was clicked."""
     setting, value = st.session_state["player"].picked
-    if setting in ("index", "neuron"):
+    if setting in ("index", "neuron", "tab"):
         url.change(**{setting: value})
 
 

@@ -4,12 +4,14 @@ const CHOOSES = ["ArrowLeft", "ArrowRight", "Home", "End"];
 const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"];
 
 // The page moves to what a chosen tab holds, again whenever it changes its size, until a hand does
-// something else.
+// something else. A picture may choose a tab as well.
 function tabs() {
   let end = () => {};
   const rest = () => end();
-  const choose = ({ type, key, target }) => {
-    if (target.closest?.("[role=tab]") && (type === "click" || CHOOSES.includes(key))) {
+  const choose = (event) => {
+    const { type, key, target } = event;
+    const isTab = target.closest?.("[role=tab]") && (type === "click" || CHOOSES.includes(key));
+    if (isTab || (type === "click" && picked(event)?.[0] === "tab")) {
       end();
       const look = () => document.querySelector("[data-testid=stTabs]")?.scrollIntoView();
       const observer = new ResizeObserver(look);

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from normgeo.experiments.results import load
 from normgeo.pictures import PAGE_OF, PICTURES
 from normgeo.pictures.style.chart import Chart
 from normgeo.settings import Settings, as_text
@@ -20,10 +21,12 @@ ENDS = {
     "recurrence": (0.5, 2.0),
     "walk": (-0.75, 3.0),
     "placement": (1, 32),
+    "draw": (1, len(load("draw").moving["pictures"][0]["canvases"])),
+    "handwriting": (5, 80),
 }
 """Values of the settings of all sliders that follow the address, at both ends."""
 SMALL = {"effect": {"dataset": "iris"}, "recurrence": {"length": "8", "neurons": "8"}}
-TAB = {"where_z_lives": "where_z_lives", "recurrence": "time"}
+TAB = {"where_z_lives": "where_z_lives", "recurrence": "time", "handwriting": "handwriting"}
 
 
 def settings_of(name: str, **more: object) -> Settings:

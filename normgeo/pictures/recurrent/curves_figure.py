@@ -19,11 +19,17 @@ from normgeo.pictures.style.template import CLAIM, MEASURED, THEMES, powers
 
 
 class Curve(NamedTuple):
-    """Values of one method, (seeds, K), at x (K,)."""
+    """Values of one method, (seeds, K), at x (K,); its name, where it is not its title."""
 
     normalizer: Normalizer
     x: Array
     values: Array
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        """What the legend says."""
+        return str(self.name or self.normalizer.title)
 
 
 class Panel(NamedTuple):
@@ -48,24 +54,20 @@ def drawn_panels(
     panels: Sequence[Panel], said: Sequence[str], about: Sequence[str], theme: str
 ) -> go.Figure:
     """Draw panels beside each other on one scale, under what is to be seen and what was done."""
-    look, (low, high) = THEMES[theme], _range(panels)
-    # All bands lie under all lines.
-    bands = [
-        trace
-        for number, panel in enumerate(panels, start=1)
-        for curve in panel.curves
-        for trace in _band(curve, number, look.paper)
-    ]
-    lines = [
-        _line(curve, panel, number)
-        for number, panel in enumerate(panels, start=1)
-        for curve in panel.curves
-    ]
+    low, high = reach(panels)
     return Sheet(
         [answer(*said)],
         rows=[[_axes(panel, low, high, theme) for panel in panels]],
         foot=[told(theme, *about)],
-    ).on([*bands, *lines], theme)
+    ).on(traces(panels, theme), theme)
+
+
+def traces(panels: Sequence[Panel], theme: str) -> list[go.Scatter]:
+    """Return the curves of panels, which are numbered from 1: all bands lie under all lines."""
+    numbered = [(n, panel, curve) for n, panel in enumerate(panels, 1) for curve in panel.curves]
+    paper = THEMES[theme].paper
+    bands = [trace for n, _, curve in numbered for trace in _band(curve, n, paper)]
+    return [*bands, *(_line(curve, panel, n) for n, panel, curve in numbered)]
 
 
 def _axes(panel: Panel, low: float, high: float, theme: str) -> Axes:
@@ -108,8 +110,8 @@ def _line(curve: Curve, panel: Panel, number: int) -> go.Scatter:
     return go.Scatter(
         x=curve.x.tolist(),
         y=np.where(np.isfinite(mean), mean, np.nan).tolist(),
-        name=str(curve.normalizer.title),
-        legendgroup=str(curve.normalizer.title),
+        name=curve.title,
+        legendgroup=curve.title,
         mode="lines+markers" if len(mean) < 6 else "lines",
         marker={"size": 9},
         line={"color": method_color(curve.normalizer), "width": 4, "dash": MEASURED},
@@ -117,7 +119,7 @@ def _line(curve: Curve, panel: Panel, number: int) -> go.Scatter:
         customdata=[power_of_ten(log) for log in mean] if panel.stays else None,
         hovertemplate=text(
             "{name}, {panel}: {value} at {x}<extra></extra>",
-            name=curve.normalizer.title,
+            name=curve.title,
             panel=panel.title,
             value="%{customdata}" if panel.stays else "%{y:.3g}",
             x="%{x:.3g}",
@@ -127,8 +129,8 @@ def _line(curve: Curve, panel: Panel, number: int) -> go.Scatter:
     )
 
 
-def _range(panels: Sequence[Panel]) -> tuple[float, float]:
-    """What all panels show, with some room."""
+def reach(panels: Sequence[Panel]) -> tuple[float, float]:
+    """Return the range of what all panels show, with some room."""
     shown = [curve.values.ravel() for panel in panels for curve in panel.curves]
     values = np.concatenate([*shown, np.zeros(0)])
     values = values[np.isfinite(values)]

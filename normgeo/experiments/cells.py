@@ -1,0 +1,75 @@
+"""Normalized LSTM cells in JAX: the equations of normgeo.CELLS["lstm"], to be compiled.
+
+    (f, i, o, u) = LN(W_h h) + LN(W_x x)
+    c' = σ(f) ⊙ c + σ(i) ⊙ tanh(u),    h' = σ(o) ⊙ tanh(LN(c'))
+
+Statistics are common to all gates of a product, as printed in Eq. 20 of the paper. Without a norm
+LN(a) = a + b. Gradients are JAX's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+EPS = 1e-5  # added to σ²: at the first step h = 0, and W_h h has no spread
+
+Tree = dict[str, Any]
+"""Parameters or cases: arrays by name, in dictionaries of dictionaries."""
+
+State = tuple[jax.Array, jax.Array]
+"""h and c, each (S, H)."""
+
+
+def normalize(unit: Tree, a: jax.Array) -> jax.Array:
+    """LN(a) = g (a − μ)/√(σ² + ε) + b over the last axis; a + b for a unit without a gain g."""
+    if "g" not in unit:
+        return a + unit["b"]
+    centered = a - a.mean(-1, keepdims=True)
+    variance = (centered * centered).mean(-1, keepdims=True)
+    return unit["g"] * centered * jax.lax.rsqrt(variance + EPS) + unit["b"]
+
+
+def init_lstm(key: jax.Array, neurons: int, features: int, normed: bool) -> Tree:
+    """Return W_h (4H, H) and W_x (4H, F) of variance 1/D, gains of 1, and a forget bias of 1."""
+    of_state, of_inputs = jax.random.split(key)
+    forget = jnp.repeat(jnp.array([1.0, 0, 0, 0]), neurons)
+    cell: Tree = {
+        "h": {"W": _normal(of_state, 4 * neurons, neurons), "b": forget},
+        "x": {"W": _normal(of_inputs, 4 * neurons, features), "b": jnp.zeros(4 * neurons)},
+    }
+    if normed:
+        cell["h"]["g"] = cell["x"]["g"] = jnp.ones(4 * neurons)
+        cell["c"] = {"b": jnp.zeros(neurons), "g": jnp.ones(neurons)}
+    return cell
+
+
+def lstm(cell: Tree, state: State, x: jax.Array) -> State:
+    """Return the state after a step with inputs x (S, F)."""
+    h, c = state
+    sums = sum(normalize(cell[of], a @ cell[of]["W"].T) for of, a in (("h", h), ("x", x)))
+    f, i, o, u = jnp.split(sums, 4, axis=-1)
+    c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(u)
+    shown = normalize(cell["c"], c) if "c" in cell else c
+    return jax.nn.sigmoid(o) * jnp.tanh(shown), c
+
+
+def rest(cases: int, neurons: int) -> State:
+    """h⁰ = c⁰ = 0, (S, H) each."""
+    return jnp.zeros((cases, neurons)), jnp.zeros((cases, neurons))
+
+
+def init_linear(key: jax.Array, outputs: int, inputs: int, size: float = 1.0) -> Tree:
+    """Return W (K, D) of variance size²/D, and b = 0."""
+    return {"W": size * _normal(key, outputs, inputs), "b": jnp.zeros(outputs)}
+
+
+def linear(unit: Tree, x: jax.Array) -> jax.Array:
+    """W x + b."""
+    return x @ unit["W"].T + unit["b"]
+
+
+def _normal(key: jax.Array, outputs: int, inputs: int) -> jax.Array:
+    return jax.random.normal(key, (outputs, inputs)) / inputs**0.5

@@ -1,0 +1,104 @@
+"""What is compiled of an experiment: steps of Adam on random batches, and the figures.
+
+The runs of a method are a leading axis R = rates × seeds of every parameter, so that they compile
+once. Random numbers follow from the seed and the number of the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from normgeo.experiments.cells import Tree
+
+LONGEST = 10.0  # the norm that gradients are clipped to
+ADAM = optax.chain(optax.clip_by_global_norm(LONGEST), optax.scale_by_adam())
+
+
+@final
+@dataclass(frozen=True)
+class Experiment:
+    """A network, its data and its loss.
+
+    Attributes:
+        name, data, unit, measure: as of a Result.
+        init: (key, normed) → parameters. loss: (parameters, cases, key) → a number, lower is
+            better. cases: () → trees of arrays (N, …) to learn from, for validation, for the test.
+        moving: (best parameters by method, test cases) → what moves on the page.
+        batch: cases of a step. steps, rates: of the result that ships.
+
+    """
+
+    name: str
+    data: str
+    unit: str
+    measure: str
+    init: Callable[[jax.Array, bool], Tree]
+    loss: Callable[[Tree, Tree, jax.Array], jax.Array]
+    cases: Callable[[], tuple[Tree, Tree, Tree]]
+    moving: Callable[[dict[str, Tree], Tree], dict[str, list[Any]]]
+    batch: int
+    steps: int
+    rates: tuple[float, ...]
+
+
+class Runs(NamedTuple):
+    """All runs of a method: parameters, Adam's memory, and the best figures (R,), and where."""
+
+    params: Tree
+    memory: Any
+    best: jax.Array
+    best_params: Tree
+
+
+def first_runs(experiment: Experiment, seeds: jax.Array, normed: bool) -> Runs:
+    """Return the runs before their first step; `seeds` (R,)."""
+    params = jax.vmap(lambda seed: experiment.init(jax.random.key(seed), normed))(seeds)
+    return Runs(params, jax.vmap(ADAM.init)(params), jnp.full(len(seeds), jnp.inf), params)
+
+
+def evaluate(experiment: Experiment, runs: Runs, cases: Tree) -> tuple[Runs, jax.Array]:
+    """Return runs that know their best, and the figures (R,) on cases, always with one noise."""
+    key = jax.random.key(0)
+    figures = jax.vmap(lambda params: experiment.loss(params, cases, key))(runs.params)
+    better = figures < runs.best  # not so for one that is not a number
+
+    def kept(old: jax.Array, new: jax.Array) -> jax.Array:
+        return jnp.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+
+    best_params = jax.tree.map(kept, runs.best_params, runs.params)
+    best = jnp.where(better, figures, runs.best)
+    return runs._replace(best=best, best_params=best_params), figures
+
+
+def learn(
+    experiment: Experiment,
+    runs: Runs,
+    rates: jax.Array,
+    seeds: jax.Array,
+    between: tuple[jax.Array, jax.Array],
+    cases: Tree,
+) -> Runs:
+    """Take steps number `between[0]` to `between[1]` − 1, at rates (R,) and with seeds (R,)."""
+    count = len(next(iter(cases.values())))
+
+    def run(params: Tree, memory: Any, rate: jax.Array, seed: jax.Array) -> tuple[Tree, Any]:
+        def step(at: jax.Array, now: tuple[Tree, Any]) -> tuple[Tree, Any]:
+            params, memory = now
+            draw, noise = jax.random.split(jax.random.fold_in(jax.random.key(seed), at))
+            drawn = jax.random.randint(draw, (experiment.batch,), 0, count)
+            batch = jax.tree.map(lambda each: each[drawn], cases)
+            gradient = jax.grad(experiment.loss)(params, batch, noise)
+            turned, memory = ADAM.update(gradient, memory)
+            return jax.tree.map(lambda p, u: p - rate * u, params, turned), memory
+
+        after: tuple[Tree, Any] = jax.lax.fori_loop(*between, step, (params, memory))
+        return after
+
+    params, memory = jax.vmap(run)(runs.params, runs.memory, rates, seeds)
+    return runs._replace(params=params, memory=memory)

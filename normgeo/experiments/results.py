@@ -1,0 +1,195 @@
+"""What the experiments have measured, as it ships, and what it says about the paper's sentence.
+
+Each file in `results/` is written by the command that it holds. Nothing here needs JAX.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any, Literal, final
+
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+
+Verdict = Literal["holds", "fails", "not at this size"]
+
+METHODS = ("none", "layer")
+"""Without a norm, and with layer norm, in this order."""
+
+FASTER = 0.6
+"""What share of the steps counts as about twice as fast."""
+
+RULE = text(
+    "If layer norm reaches the best validation figure of the network without it in at most {share} "
+    "of the steps, in every seed, the sentence holds; if it takes as many steps or more, or never "
+    "gets there, in every seed, the sentence fails; anything between is not decided at this size.",
+    share=f"{FASTER:.0%}",
+)
+
+STATEMENTS: Mapping[str, str] = MappingProxyType(
+    {
+        "draw": text(
+            "With layer norm DRAW learns almost twice as fast, and its variational bound ends "
+            "better than without."
+        ),
+        "handwriting": text(
+            "With layer norm the network that writes reaches a comparable log-likelihood in far "
+            "fewer updates, at batches of 8."
+        ),
+    }
+)
+"""What section 6.4 and section 6.5 of the paper find, by the name of the experiment."""
+
+
+@final
+@dataclass(frozen=True)
+class Learned:
+    """One method in an experiment.
+
+    Attributes:
+        rates: the mean over the seeds of the best validation figure, by learning rate.
+        rate: the best of them. validation: a curve for each seed, at this rate. test: the figure on
+            the test set for each seed, of the parameters that were best on the validation set.
+
+    """
+
+    rates: Mapping[float, float]
+    rate: float
+    validation: tuple[tuple[float, ...], ...]
+    test: tuple[float, ...]
+
+
+@final
+@dataclass(frozen=True)
+class Result:
+    """An experiment that has been run.
+
+    Attributes:
+        name: as in STATEMENTS. command: that made it. versions: of the libraries. data: what it
+            learned from. seeds, device: of the runs. seconds: of all runs together.
+        unit, measure: of the figures, in words. lower_is_better: whether a smaller figure is.
+        steps: of the optimizer before each point of a curve. methods: by the words of METHODS.
+        moving: what the trained networks did, in plain lists. Of DRAW "pictures", each with its
+            canvases from 0 to 255 and its windows [x, y, width] in pixels after each step; of
+            handwriting "lines", each with its points [dx, dy, pen_up], where 1 says that the pen
+            leaves the paper after this point, and the window's place in the text at each.
+
+    """
+
+    name: str
+    command: str
+    versions: Mapping[str, str]
+    data: str
+    seeds: tuple[int, ...]
+    seconds: float
+    bytes: int
+    device: str
+    unit: str
+    measure: str
+    lower_is_better: bool
+    steps: tuple[int, ...]
+    methods: Mapping[str, Learned]
+    moving: Mapping[str, list[Any]]
+
+    @property
+    def statement(self) -> str:
+        """The paper's finding that it looks at."""
+        return STATEMENTS[self.name]
+
+
+def load(name: str) -> Result:
+    """Return the result that ships of an experiment.
+
+    Raises:
+        ValueError: an unknown experiment.
+
+    >>> load("draw").lower_is_better
+    True
+
+    """
+    if name not in STATEMENTS:
+        raise Refusal(
+            text(
+                "The experiments are {names}; got {name!r}.",
+                names=", ".join(STATEMENTS),
+                name=name,
+            )
+        )
+    return result_of(
+        json.loads(files(__package__).joinpath("results", f"{name}.json").read_bytes())
+    )
+
+
+def shares(result: Result) -> tuple[float, ...]:
+    """How soon layer norm is where the network without it was best, for each seed.
+
+    The steps that it takes over the steps that the other took; ∞ if it never gets there.
+
+    Raises:
+        ValueError: one of the two was not run.
+
+    """
+    if not set(METHODS) <= set(result.methods):
+        raise Refusal(text("The sentence compares two methods, and one alone was run."))
+    sign = 1 if result.lower_is_better else -1
+    without, with_norm = (result.methods[name].validation for name in METHODS)
+    found = []
+    for plain, normed in zip(without, with_norm, strict=True):
+        figures = [math.inf if math.isnan(figure) else sign * figure for figure in plain]
+        best = min(figures)
+        there = [at for at, figure in enumerate(normed) if sign * figure <= best]
+        taken = result.steps[figures.index(best)]
+        found.append(result.steps[there[0]] / max(taken, 1) if there else math.inf)
+    return tuple(found)
+
+
+def verdict(result: Result) -> Verdict:
+    """Whether the paper's sentence holds here, by RULE.
+
+    In every seed, at most 60 % of the steps to the best figure of the network without a norm: it
+    holds; in every seed as many or more, or never: it fails; else it is not decided at this size.
+    """
+    found = shares(result)
+    if max(found) <= FASTER:
+        return "holds"
+    return "fails" if min(found) >= 1 else "not at this size"
+
+
+def result_of(data: Mapping[str, Any]) -> Result:
+    """Return the result that plain lists and mappings hold, as a file does.
+
+    Raises:
+        ValueError: curves that do not fit the seeds and steps, or a rate that was not tried.
+
+    """
+    methods = {name: _learned(found) for name, found in data["methods"].items()}
+    plain = {field.name: data[field.name] for field in fields(Result)}
+    given = {"seeds": tuple(data["seeds"]), "steps": tuple(data["steps"])}
+    result = Result(**{**plain, **given, "methods": methods})  # can be pickled
+    for name, method in methods.items():
+        lengths = {len(curve) for curve in method.validation} | {len(result.steps)}
+        counts = {len(method.validation), len(method.test), len(result.seeds)}
+        if len(lengths) > 1 or len(counts) > 1 or method.rate not in method.rates:
+            raise Refusal(
+                text("The curves of {name!r} do not fit the seeds, steps and rates.", name=name)
+            )
+    return result
+
+
+def _learned(data: Any) -> Learned:
+    return Learned(
+        {float(rate): figure for rate, figure in data["rates"].items()},
+        data["rate"],
+        tuple(map(_figures, data["validation"])),
+        _figures(data["test"]),
+    )
+
+
+def _figures(values: list[float | None]) -> tuple[float, ...]:
+    """Return figures of a file, where null is not a number."""
+    return tuple(math.nan if value is None else value for value in values)

@@ -1,0 +1,198 @@
+"""How an experiment learns: Adam on random batches, all rates and seeds at once, with checkpoints.
+
+Methods take turns, block by block: what there is at any time compares. A run that goes on from a
+checkpoint has the numbers of one that was never stopped.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from platform import python_version
+from typing import Any, final
+from zipfile import BadZipFile
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from normgeo import __version__
+from normgeo.base.progress import Progress, Report
+from normgeo.base.refusal import Refusal
+from normgeo.base.text import text
+from normgeo.base.writing import write_bytes
+from normgeo.experiments.cells import Tree
+from normgeo.experiments.compiled import Experiment, Runs, evaluate, first_runs, learn
+from normgeo.experiments.results import METHODS
+
+POINTS = 30  # of a curve, about
+NORMED = dict(zip(METHODS, (False, True), strict=True))
+
+
+@final
+class Training:
+    """An experiment that runs: all methods, rates and seeds, block by block.
+
+    Attributes:
+        experiment: that it is of. asked: steps, seeds, rates and methods. done: steps taken.
+        steps: before each evaluation. figures: on the validation set for each method, (R,) at each
+            evaluation. seconds: of all blocks.
+
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        *,
+        steps: int,
+        seeds: Sequence[int],
+        rates: Sequence[float],
+        methods: Sequence[str],
+    ) -> None:
+        self.experiment = experiment
+        self.asked: dict[str, Any] = {
+            "name": experiment.name,
+            "steps": steps,
+            "seeds": [*seeds],
+            "rates": [*rates],
+            "methods": [*methods],
+        }
+        self.done, self.steps, self.seconds = 0, [0], 0.0
+        grid = [(rate, seed) for rate in rates for seed in seeds]
+        self._rates = jnp.array([rate for rate, _ in grid])
+        self._seeds = jnp.array([seed for _, seed in grid])
+        parts = jax.tree.map(jnp.asarray, experiment.cases())
+        self._learned, self._validation, self._test = parts
+        self._block = jax.jit(self._learn_and_evaluate)
+        self.runs: dict[str, Runs] = {}
+        self.figures: dict[str, list[list[float]]] = {}
+        for method in methods:
+            runs = first_runs(experiment, self._seeds, NORMED[method])
+            self.runs[method], figures = self._block(runs, 0, 0, self._validation)
+            self.figures[method] = [figures.tolist()]
+
+    def _learn_and_evaluate(
+        self, runs: Runs, first: jax.Array, last: jax.Array, cases: Tree
+    ) -> tuple[Runs, jax.Array]:
+        """One function, so that a method compiles once: to evaluate alone is to learn 0 steps."""
+        steps = first, last
+        after = learn(self.experiment, runs, self._rates, self._seeds, steps, self._learned)
+        return evaluate(self.experiment, after, cases)
+
+    def go(self, keep: Path | None = None, progress: Report | Progress | None = None) -> None:
+        """Take the steps that are left, with a checkpoint in `keep` after each block.
+
+        It ends after a block on a report's request.
+
+        Raises:
+            OSError: a checkpoint that can't be written.
+
+        """
+        steps, progress = self.asked["steps"], Progress.of(progress)
+        every = max(1, steps // POINTS)
+        while progress.tell(self.done, steps) and self.done < steps:
+            began, last = time.monotonic(), min(self.done + every, steps)
+            for method, runs in self.runs.items():
+                self.runs[method], figures = self._block(runs, self.done, last, self._validation)
+                self.figures[method].append(figures.tolist())
+            self.done = last
+            self.steps.append(last)
+            self.seconds += time.monotonic() - began
+            if keep is not None:
+                write_bytes(self.checkpoint(), keep)
+
+    def checkpoint(self) -> bytes:
+        """Return all that `resume` needs, as a file of NumPy."""
+        file, leaves = io.BytesIO(), jax.tree.leaves(self.runs)
+        said = {
+            name: getattr(self, name) for name in ("asked", "done", "steps", "seconds", "figures")
+        }
+        named = {f"leaf{at}": np.asarray(leaf) for at, leaf in enumerate(leaves)}
+        np.savez(file, allow_pickle=False, said=np.array(json.dumps(said)), **named)
+        return file.getvalue()
+
+    def resume(self, path: Path) -> None:
+        """Go back to a checkpoint.
+
+        Raises:
+            ValueError: no checkpoint of this training. OSError: a file that can't be read.
+
+        """
+        leaves, structure = jax.tree.flatten(self.runs)
+        try:
+            with np.load(io.BytesIO(path.read_bytes())) as file:
+                said = json.loads(str(file["said"]))
+                found = [jnp.asarray(file[f"leaf{at}"]) for at in range(len(leaves))]
+        except (ValueError, KeyError, EOFError, BadZipFile) as error:
+            raise Refusal(text("{path!s} is no checkpoint of an experiment.", path=path)) from error
+        if said["asked"] != self.asked:
+            raise Refusal(
+                text(
+                    "{path!s} is a checkpoint of another run, {got!s}, and this one is {asked!s}. "
+                    "Give its options, or another file.",
+                    path=path,
+                    got=json.dumps(said["asked"]),
+                    asked=json.dumps(self.asked),
+                )
+            )
+        self.runs = jax.tree.unflatten(structure, found)
+        for name in ("done", "steps", "seconds", "figures"):
+            setattr(self, name, said[name])
+
+    def result(self, command: str) -> dict[str, Any]:
+        """Return what a file of results holds: each method at its best rate on validation."""
+        S, methods, best = len(self.asked["seeds"]), {}, {}
+        for method in self.asked["methods"]:
+            runs = self.runs[method]
+            means = np.asarray(runs.best, dtype=float).reshape(-1, S).mean(axis=1)
+            at = int(means.argmin())
+            mine = slice(at * S, at * S + S)
+            at_best = runs._replace(params=runs.best_params)
+            _, test = self._block(at_best, 0, 0, self._test)
+            methods[method] = {
+                "rates": dict(zip(map(str, self.asked["rates"]), _short(means), strict=True)),
+                "rate": self.asked["rates"][at],
+                "validation": [_short(curve) for curve in np.array(self.figures[method]).T[mine]],
+                "test": _short(np.asarray(test)[mine]),
+            }
+            best[method] = jax.tree.map(lambda leaf, at=mine.start: leaf[at], runs.best_params)
+        return {
+            "name": self.experiment.name,
+            "command": command,
+            "versions": {"normgeo": __version__, **_versions()},
+            "data": self.experiment.data,
+            "seeds": self.asked["seeds"],
+            "seconds": round(self.seconds),
+            "bytes": most_memory(),
+            "device": jax.default_backend(),
+            "unit": self.experiment.unit,
+            "measure": self.experiment.measure,
+            "lower_is_better": True,
+            "steps": self.steps,
+            "methods": methods,
+            "moving": self.experiment.moving(best, self._test),
+        }
+
+
+def most_memory() -> int:
+    """The most bytes of memory that this process has had; 0 where no system tells it."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _versions() -> dict[str, str]:
+    return {"jax": jax.__version__, "optax": optax.__version__, "python": python_version()}
+
+
+def _short(figures: Any) -> list[float | None]:
+    """Numbers for a file: five digits, and None for what is not finite."""
+    return [float(f"{each:.5g}") if np.isfinite(each) else None for each in figures]

@@ -1,0 +1,17 @@
+"""The pictures of the page Experiments, in their order there."""
+
+from normgeo.pictures.experiments import (
+    draw,
+    draw_figure,
+    handwriting,
+    handwriting_figure,
+    multiples,
+    multiples_figure,
+)
+from normgeo.pictures.picture import Picture
+
+PICTURES = (
+    Picture(multiples.STUDY, multiples_figure.figure),
+    Picture(draw.STUDY, draw_figure.figure),
+    Picture(handwriting.STUDY, handwriting_figure.figure),
+)

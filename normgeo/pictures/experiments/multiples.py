@@ -1,0 +1,135 @@
+"""Every experiment at once: how it learns with and without layer norm, and what that decides."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from normgeo.base.numbers import number
+from normgeo.base.progress import Progress
+from normgeo.base.text import text
+from normgeo.experiments.results import RULE, STATEMENTS, Result, load, shares, verdict
+from normgeo.pictures.captions import listed
+from normgeo.pictures.experiments.about import ABOUT, NAMES
+from normgeo.pictures.picture import Study
+from normgeo.settings import Settings
+from normgeo.tables.table import Table
+
+COUNTED = {
+    "holds": (text("1 holds"), text("{n} hold")),
+    "fails": (text("1 fails"), text("{n} fail")),
+    "not at this size": (text("1 is not decided"), text("{n} are not decided")),
+}
+"""What is said of one verdict and of several."""
+
+
+VERDICTS = {
+    "holds": text("Holds here"),
+    "fails": text("Fails here"),
+    "not at this size": text("Not at this size"),
+}
+
+
+class Experiment(NamedTuple):
+    """A result, its verdict, and the shares of the steps that decide it, one for each seed."""
+
+    result: Result
+    verdict: str
+    shares: tuple[float, ...]
+
+    @property
+    def evidence(self) -> str:
+        """The numbers that the rule looks at."""
+        if not np.isfinite(self.shares).any():
+            return text("it never gets as good as the best without it.")
+        parts = [f"{share:.0%}" if np.isfinite(share) else text("never") for share in self.shares]
+        return text("steps until it is as good, by seed: {parts}.", parts=listed(parts))
+
+
+class Multiples(NamedTuple):
+    """The experiments, in the order of the paper."""
+
+    experiments: tuple[Experiment, ...]
+
+    @property
+    def headline(self) -> str:
+        """How many statements hold."""
+        verdicts = [one.verdict for one in self.experiments]
+        counts = {verdict: verdicts.count(verdict) for verdict in COUNTED if verdict in verdicts}
+        told = [text(COUNTED[verdict][n > 1], n=n) for verdict, n in counts.items()]
+        return text(
+            "Of {all} statements of the paper, tried small: {told}.",
+            all=len(verdicts),
+            told=listed(told),
+        )
+
+    @property
+    def about(self) -> str:
+        """How the methods were compared."""
+        result = self.experiments[0].result
+        return text(
+            "Each method is at the best of {rates} learning rates. Mean of {seeds} seeds; the band "
+            "goes from the lowest to the highest.",
+            rates=len(next(iter(result.methods.values())).rates),
+            seeds=len(result.seeds),
+        )
+
+
+def compute(settings: Settings, progress: Progress) -> Multiples:
+    """Read the results that ship."""
+    results = [load(name) for name in STATEMENTS]
+    return Multiples(tuple(Experiment(one, verdict(one), shares(one)) for one in results))
+
+
+def _table(result: Multiples) -> Table:
+    """A row for each point of each curve."""
+    rows = [
+        (one.name, str(name), learned.rate, seed, step, figure)
+        for one, _, _ in result.experiments
+        for method, name in NAMES.items()
+        for learned in (one.methods[method],)
+        for seed, curve in zip(one.seeds, learned.validation, strict=True)
+        for step, figure in zip(one.steps, curve, strict=True)
+    ]
+    columns = ("experiment", "method", "rate", "seed", "step", "validation figure")
+    commands = [one.result.command for one in result.experiments]
+    return Table(columns, tuple(rows), STUDY.title, notes=(result.about, RULE, *commands))
+
+
+def _observed(result: Multiples) -> str:
+    told = []
+    for one in result.experiments:
+        without, normed = (
+            number(float(np.mean(one.result.methods[method].test)), 3) for method in NAMES
+        )
+        told.append(
+            text(
+                "{title}: {statement} {verdict}: {evidence} On the test set, {without} {unit} "
+                "without and {normed} with layer norm.",
+                title=ABOUT[one.result.name].title,
+                statement=one.result.statement,
+                verdict=VERDICTS[one.verdict],
+                evidence=one.evidence,
+                unit=one.result.unit,
+                without=without,
+                normed=normed,
+            )
+        )
+    return " ".join(map(str, [result.headline, *told]))
+
+
+STUDY = Study(
+    name="experiments",
+    title=text("The paper's experiments, small: with and without layer norm"),
+    alt=text(
+        "For each experiment a pair of axes: the figure on held-out cases against the steps of "
+        "training, a gray line without a norm and a green one with layer norm, each on a band over "
+        "the seeds; above it the paper's statement and whether it holds."
+    ),
+    uses=(),
+    compute=compute,
+    table=_table,
+    observed=_observed,
+    source=text("section 6"),
+)

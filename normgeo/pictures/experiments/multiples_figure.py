@@ -1,0 +1,74 @@
+"""A small pair of axes for each experiment: held-out figure against steps, statement, verdict."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from normgeo.base.text import text
+from normgeo.experiments.results import RULE
+from normgeo.pictures.experiments.about import ABOUT, NAMES, normalizer_of
+from normgeo.pictures.experiments.multiples import VERDICTS, Experiment, Multiples
+from normgeo.pictures.recurrent.curves_figure import Curve, reach, traces
+from normgeo.pictures.recurrent.curves_figure import Panel as Curves
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, axis_name, told
+from normgeo.pictures.style.template import THEMES
+from normgeo.tables import marks
+
+SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
+HIGH = 220, 200
+
+
+def figure(result: Multiples, theme: str) -> go.Figure:
+    """Draw all experiments; a click on one opens it."""
+    curves = [_curves(one) for one in result.experiments]
+    whole = Sheet(
+        [answer(result.headline)],
+        rows=[
+            [_panel(*pair, theme) for pair in zip(result.experiments, curves, strict=True)],
+        ],
+        foot=[told(theme, RULE, result.about)],
+    ).on(traces(curves, theme), theme)
+    picks = [_pick(n, *pair) for n, pair in enumerate(zip(result.experiments, curves, strict=True))]
+    return whole.update_layout(meta={**whole.layout.meta, "picks": picks})
+
+
+def _curves(one: Experiment) -> Curves:
+    result = one.result
+    return Curves(
+        "",
+        text("steps of training"),
+        result.unit,
+        [
+            Curve(
+                normalizer_of(method),
+                np.array(result.steps),
+                np.array(result.methods[method].validation),
+                name,
+            )
+            for method, name in NAMES.items()
+        ],
+    )
+
+
+def _panel(one: Experiment, curves: Curves, theme: str) -> Panel:
+    about, sign = ABOUT[one.result.name], SIGNS.get(one.verdict, "")
+    color = marks.color(sign, theme) if sign else THEMES[theme].muted
+    verdict = f"<b>{VERDICTS[one.verdict]}:</b> {one.evidence}"
+    return Panel(
+        {"title": curves.across, "range": [0, one.result.steps[-1]], "zeroline": False},
+        {"title": curves.up, "range": list(reach([curves])), "zeroline": False},
+        high=HIGH,
+        over=[
+            Band([text("<b>{title}</b> ({section})", title=about.title, section=about.section)]),
+            Band([one.result.statement]),
+            Band([verdict], color=color, sign=sign),
+        ],
+    )
+
+
+def _pick(place: int, one: Experiment, curves: Curves) -> dict[str, object]:
+    """Where a click opens the tab of an experiment."""
+    axes = [f"{letter}axis{axis_name('', place + 1)}" for letter in "xy"]
+    box = [0, one.result.steps[-1], *reach([curves]), one.result.name]
+    return {"setting": "tab", "axes": axes, "boxes": [box]}

@@ -1,0 +1,15 @@
+from normgeo.base.text import text
+from normgeo.ui import experiments, frame, results
+from normgeo.ui.tabs import tabs
+
+settings = frame.begin(
+    "experiments",
+    text("Does it help when it learns?"),
+    symbols="T|t, i, j|z|η",
+    tabs=experiments.TABS,
+)
+
+picture = results.show("experiments", settings)
+
+if picture is not None:
+    tabs(settings, experiments.TABS, "draw", picture)

@@ -1,0 +1,26 @@
+"""The Experiments page in Chromium: a click opens an experiment, whose pen moves."""
+
+import re
+
+from playwright.sync_api import expect
+
+PEN = """() => {
+    const data = document.querySelector('.st-key-figure_handwriting .js-plotly-plot').calcdata;
+    return data[0].length;
+}"""
+
+
+def test_click_on_a_small_picture_opens_it_large_and_the_pen_follows_the_slider(look_at):
+    page = look_at("/experiments")
+    box = page.locator(".st-key-figure_experiments .cartesianlayer .subplot.x2y2").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_url("**tab=handwriting*")
+    figure = page.locator(".st-key-figure_handwriting")
+    expect(figure).to_be_in_viewport()
+    slider = figure.locator(".frames input")
+    slider.wait_for()
+    whole = page.evaluate(PEN)
+    slider.press("Home")
+    page.wait_for_function(f"({PEN})() <= 6")
+    assert whole > 50
+    page.wait_for_url(re.compile("pen=5"))

@@ -1,0 +1,53 @@
+"""`normgeo experiment` where nothing learns: its list and its refusals."""
+
+import importlib.util
+
+import pytest
+
+from normgeo.__main__ import main
+from normgeo.experiments.results import STATEMENTS
+
+
+def test_list_names_every_experiment(capsys):
+    assert main(["experiment", "--list"]) == 0
+    said = capsys.readouterr().out
+    assert all(name in said for name in STATEMENTS)
+    assert "GB" in said
+
+
+@pytest.mark.parametrize("library", ["jax", "optax"])
+def test_without_its_libraries_one_sentence_says_how_to_install_them(library, monkeypatch, capsys):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        "normgeo.cli.experiment.find_spec",
+        lambda name: None if name == library else found("json"),
+    )
+    assert main(["experiment", "draw", "--steps", "3"]) == 1
+    said = capsys.readouterr().err
+    assert said == ('The experiments need JAX and optax: pip install "normgeo[experiments]".\n')
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "Name an experiment: draw, handwriting."),
+        (["draw", "--steps", "0"], "at least 1"),
+        (["draw", "--seeds", "1,1"], "different numbers"),
+        (["draw", "--seeds=-1"], "different numbers"),
+        (["draw", "--seeds", "1.5"], "as 0,1,2; got '1.5'"),
+        (["draw", "--rates", "0.1,0"], "as 0.001,0.01; got '0.1,0'"),
+        (["draw", "--rates", "nan"], "got 'nan'"),
+        (["draw", "-o", "x.csv"], "written to .json; got x.csv"),
+        (["draw", "-o", "."], "written to .json"),
+        (["draw", "--resume", "."], "Only a file is written over"),
+    ],
+)
+def test_bad_requests_get_a_sentence_before_anything_is_computed(arguments, sentence, capsys):
+    assert main(["experiment", *arguments]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_unknown_experiment_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        main(["experiment", "drawn"])
+    assert "'drawn'" in capsys.readouterr().err

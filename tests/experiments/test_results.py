@@ -1,0 +1,127 @@
+"""The results that ship are whole, and the verdict on the paper's sentence follows its rule."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import normgeo.experiments
+from normgeo.base.refusal import Refusal
+from normgeo.experiments.results import (
+    FASTER,
+    METHODS,
+    RULE,
+    STATEMENTS,
+    Learned,
+    load,
+    result_of,
+    shares,
+    verdict,
+)
+
+FOLDER = Path(normgeo.experiments.__file__).parent / "results"
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_shipped_result_is_whole_and_fair(name):
+    result = load(name)
+    assert result.name == name
+    assert result.command.startswith(f"python -m normgeo experiment {name} ")
+    assert {"normgeo", "jax", "optax", "python"} <= set(result.versions)
+    assert len(result.seeds) >= 3
+    assert [*result.steps] == sorted({*result.steps})
+    assert tuple(result.methods) == METHODS
+    for learned in result.methods.values():
+        assert len(learned.rates) >= 4
+        assert learned.rates[learned.rate] == min(learned.rates.values())
+        best = [min(curve) for curve in learned.validation]
+        assert np.mean(best) == pytest.approx(learned.rates[learned.rate], rel=1e-4)
+        assert np.isfinite(best).all()
+        assert np.isfinite(learned.test).all()
+    assert (FOLDER / f"{name}.json").stat().st_size <= 60_000
+
+
+def test_every_file_that_ships_has_a_statement():
+    assert {file.stem for file in FOLDER.glob("*.json")} == {*STATEMENTS}
+
+
+def test_canvases_and_windows_are_of_the_same_steps():
+    pictures = load("draw").moving["pictures"]
+    assert {each["method"] for each in pictures} == {*METHODS}
+    for each in pictures:
+        canvases, windows = np.array(each["canvases"]), np.array(each["windows"])
+        assert canvases.shape == (len(windows), 8, 8)
+        assert canvases.dtype.kind == "i"
+        assert 0 <= canvases.min() <= canvases.max() <= 255
+        assert {*np.ravel(each["target"])} == {0, 1}
+
+
+def test_lines_have_a_place_in_the_text_at_each_point():
+    lines = load("handwriting").moving["lines"]
+    assert {each["method"] for each in lines} == {*METHODS, "data"}
+    for each in lines:
+        points = np.array(each["points"])
+        assert points.shape == (len(each["window"]), 3)
+        assert {*points[:, 2]} <= {0, 1}
+
+
+def learned(*curves):
+    return Learned({0.01: 1.0}, 0.01, curves, (1.0,) * len(curves))
+
+
+def of(none, layer):
+    """A result of curves at 0, 10, 20, 30 steps, one a seed."""
+    return replace(
+        load("draw"),
+        seeds=tuple(range(len(none))),
+        steps=(0, 10, 20, 30),
+        methods=dict(zip(METHODS, (learned(*none), learned(*layer)), strict=True)),
+    )
+
+
+SLOW, FAST, LATE, NEVER = (9, 8, 7, 6), (9, 6, 5, 5), (9, 8, 6.5, 6), (9, 8, 7, 6.1)
+
+
+@pytest.mark.parametrize(
+    ("none", "layer", "found", "word"),
+    [
+        ([SLOW, SLOW], [FAST, FAST], (1 / 3, 1 / 3), "holds"),
+        ([SLOW, SLOW], [LATE, NEVER], (1, math.inf), "fails"),
+        ([SLOW, SLOW], [FAST, NEVER], (1 / 3, math.inf), "not at this size"),
+        ([(9, 7, 7, 6.4)], [(9, 9, 6.4, 6)], (2 / 3,), "not at this size"),
+        ([(9, 7, math.nan, 6.4)], [(9, math.nan, 8, 7)], (math.inf,), "fails"),
+    ],
+)
+def test_verdict_follows_the_rule(none, layer, found, word):
+    result = of(none, layer)
+    assert shares(result) == pytest.approx(found)
+    assert verdict(result) == word
+
+
+def test_a_higher_figure_can_be_the_better_one():
+    result = of([[-value for value in SLOW]], [[-value for value in FAST]])
+    assert verdict(replace(result, lower_is_better=False)) == "holds"
+
+
+def test_rule_says_the_share_it_uses():
+    assert f"{FASTER:.0%}" in RULE
+
+
+def test_one_method_alone_has_no_verdict():
+    result = of([SLOW], [FAST])
+    with pytest.raises(Refusal, match="two methods"):
+        verdict(replace(result, methods={METHODS[1]: result.methods[METHODS[1]]}))
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(Refusal, match=r"draw, handwriting; got 'drawn'"):
+        load("drawn")
+    data = json.loads((FOLDER / "draw.json").read_bytes())
+    short = json.loads(json.dumps(data))
+    short["methods"]["layer"]["validation"][0].pop()
+    for broken in (short, {**data, "seeds": [0]}, {**data, "steps": []}):
+        with pytest.raises(Refusal, match="do not fit"):
+            result_of(broken)

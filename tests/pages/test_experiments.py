@@ -1,0 +1,33 @@
+"""The Experiments page: its statements, its tabs, and the commands that made its numbers."""
+
+import pytest
+
+from normgeo.experiments.results import RULE, STATEMENTS, load
+from normgeo.pictures.experiments.about import ABOUT
+
+
+def test_page_opens_with_every_statement_and_the_rule_that_decides(shown):
+    page = shown("experiments")
+    assert page.app.title[0].value == "Does it help when it learns?"
+    assert page.figures == ["experiments", "draw"]
+    words = " ".join(page.captions("experiments").replace("<br>", " ").split())
+    for said in (*STATEMENTS.values(), RULE):
+        assert str(said) in words
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_tab_moves_tells_what_differs_and_has_the_command(name, shown):
+    page = shown("experiments", tab=name)
+    assert page.figures == ["experiments", name]
+    assert page.figure(name)["layout"]["meta"]["steps"]["labels"]
+    assert str(ABOUT[name].changed) in page.words
+    assert load(name).command in [code.value for code in page.app.code]
+
+
+def test_click_on_an_experiment_opens_its_tab(shown):
+    page = shown("experiments")
+    picks = page.figure("experiments")["layout"]["meta"]["picks"]
+    assert [(one["setting"], one["boxes"][0][4]) for one in picks] == [
+        ("tab", name) for name in STATEMENTS
+    ]
+    assert [one["axes"] for one in picks] == [["xaxis", "yaxis"], ["xaxis2", "yaxis2"]]
