@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -146,11 +147,13 @@ def _print(result: Result) -> None:
     if set(METHODS) <= set(result.methods):
         print(
             text(
-                "{statement}\nHere: {verdict}. Layer norm took {shares} of the steps, seed by "
-                "seed. {rule}",
+                "{statement}\nHere: {verdict}. Layer norm is as good after this share of the "
+                "steps, by seed: {shares}. {rule}",
                 statement=result.statement,
                 verdict=verdict(result),
-                shares=", ".join(f"{share:.0%}" if share < 99 else "∞" for share in shares(result)),
+                shares=", ".join(
+                    f"{share:.0%}" if isfinite(share) else text("never") for share in shares(result)
+                ),
                 rule=RULE,
             )
         )

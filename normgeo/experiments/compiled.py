@@ -59,7 +59,9 @@ class Runs(NamedTuple):
 def first_runs(experiment: Experiment, seeds: jax.Array, normed: bool) -> Runs:
     """Return the runs before their first step; `seeds` (R,)."""
     params = jax.vmap(lambda seed: experiment.init(jax.random.key(seed), normed))(seeds)
-    return Runs(params, jax.vmap(ADAM.init)(params), jnp.full(len(seeds), jnp.inf), params)
+    # With a type of its own, as after a step: else the first step compiles once more.
+    best = jnp.full(len(seeds), jnp.inf, jnp.result_type(float))
+    return Runs(params, jax.vmap(ADAM.init)(params), best, params)
 
 
 def evaluate(experiment: Experiment, runs: Runs, cases: Tree) -> tuple[Runs, jax.Array]:

@@ -164,6 +164,6 @@ EXPERIMENT = Experiment(
     cases=data,
     moving=moving,
     batch=32,
-    steps=800,
+    steps=2400,
     rates=(0.003, 0.01, 0.02, 0.04),
 )

@@ -195,6 +195,6 @@ EXPERIMENT = Experiment(
     cases=data,
     moving=moving,
     batch=8,
-    steps=200,
-    rates=(0.003, 0.01, 0.02, 0.04),
+    steps=360,
+    rates=(0.01, 0.02, 0.04, 0.08),
 )

@@ -45,6 +45,8 @@ OPENED: Mapping[str, Mapping[str, Any]] = {
     "noise": {},
     "recurrence": {},
     "placement": {},
+    "experiments": {},
+    "draw": {},
     "trained_layer": {},
 }
 """The pictures that pages open with, and where a page's default is not that of `Settings`."""
