@@ -205,7 +205,7 @@ def test_uploads_of_a_closed_session_are_let_go_and_of_one_that_came_back_are_no
 ):
     """Streamlit tells by the cache of a session that its browser has gone."""
     (tmp_path / ".streamlit").mkdir()
-    (tmp_path / ".streamlit/config.toml").write_text("[server]\ndisconnectedSessionTTL = 1\n")
+    (tmp_path / ".streamlit/config.toml").write_text("[server]\ndisconnectedSessionTTL = 3\n")
     (tmp_path / "holds.py").write_text(HOLDS)
     sockets = []
     with serving(tmp_path / "holds.py", tmp_path / "log.txt") as url:

@@ -7,6 +7,7 @@ import pytest
 
 from normgeo.pictures.style.annotations import note, width
 from normgeo.pictures.style.sheet import Band, Pair, Panel, Sheet, answer, drawn, marks
+from normgeo.pictures.style.sheet.bands import EDGE
 from normgeo.pictures.style.sheet.sheet import FORMS
 from normgeo.pictures.style.template import SIZE
 from tests.forms import on_a_phone
@@ -38,8 +39,16 @@ def test_a_phone_shows_its_own_words_and_nothing_of_those_of_a_page() -> None:
         title, head = on_a_phone(figure, frame)
         assert title["text"] == f"<b>frame {n}</b>"
         assert (head["text"], head["xref"]) == (n, "x2 domain")
-        assert (head["font"].get("color"), head.get("xshift")) == (None, None)
+        edge = EDGE - figure.layout.meta["narrow"]["margin"]["l"]
+        assert (head["font"].get("color"), head["xshift"]) == (None, edge), "where the answer is"
+        assert head["xshift"] == title["xshift"]
         assert len(str(layout["meta"])) < 700
+
+
+def test_words_over_panels_beside_each_other_on_a_phone_begin_where_these_do() -> None:
+    pair = [Panel(AXIS, AXIS, [name]) for name in ("left", "right")]
+    figure = Sheet([], rows=[pair], phone=[[0, 1]]).on([line(), line("2")], "light")
+    assert [head.get("xshift", 0) for head in on_a_phone(figure)] == [0, 0]
 
 
 def test_no_table_is_wider_than_a_phone() -> None:

@@ -166,17 +166,18 @@ class Panel(NamedTuple):
         """Yield the words above it, those in it and those at its right, with their marks."""
         inner = self.inner(wide, form)
         place: Layout = {"xref": "paper", "yref": "paper", "x": 0, "y": 1}
-        up, lift = self._stacked(wide, form), _lift(form)
+        up = self._stacked(wide, form) + _lift(form)
+        shift = {"xshift": -form.edge} if form.edge else {}
         if self.head:
             lines = self._head(self._over(wide, form))
-            shifts = {"xshift": -form.edge, "yshift": 5 + up + lift}
-            yield from self.own(number, [note(lines, **shifts, font={"size": _type(lines)})])
+            head = note(lines, yshift=5 + up, font={"size": _type(lines)}, **shift)
+            yield from self.own(number, [head])
         yield from self.own(number, [*self._notes(inner, high), *self._names(form)])
         if self.frame:
             yield from self.own(number, [self._around(wide, high, form)])
         over = [*self.over, *(self.aside if form.narrow else ())]
-        shifts = {"xshift": -form.edge, "yshift": up + lift}
-        yield from self._bands(number, over, place | shifts, self._over(wide, form), form, theme)
+        above, room = place | shift | {"yshift": up}, self._over(wide, form)
+        yield from self._bands(number, over, above, room, form, theme)
         if not form.narrow:
             right = place | {"x": 1, "xshift": 2 * EDGE}
             room = wide - inner - 2 * EDGE
