@@ -121,7 +121,7 @@ def _observed(result: Multiples) -> str:
 
 STUDY = Study(
     name="experiments",
-    title=text("The paper's experiments, small: with and without layer norm"),
+    title=text("Small experiments, with and without layer norm"),
     alt=text(
         "For each experiment a pair of axes: the figure on held-out cases against the steps of "
         "training, a gray line without a norm and a green one with layer norm, each on a band over "
