@@ -1,5 +1,8 @@
+from normgeo.ui import frame
+
+# isort: split
 from normgeo.base.text import text
-from normgeo.ui import audit, frame
+from normgeo.ui import audit
 
 settings = frame.begin(
     "audit",

@@ -1,5 +1,8 @@
+from normgeo.ui import frame
+
+# isort: split
 from normgeo.base.text import text
-from normgeo.ui import depth, frame, results
+from normgeo.ui import depth, results
 from normgeo.ui.tabs import tabs
 
 settings = frame.begin(

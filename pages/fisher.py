@@ -1,5 +1,8 @@
+from normgeo.ui import frame
+
+# isort: split
 from normgeo.base.text import text
-from normgeo.ui import fisher, frame
+from normgeo.ui import fisher
 from normgeo.ui.tabs import tabs
 
 settings = frame.begin(

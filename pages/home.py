@@ -1,4 +1,7 @@
-from normgeo.ui import frame, home
+from normgeo.ui import frame
+
+# isort: split
+from normgeo.ui import home
 
 story = home.told()
 settings = frame.begin(

@@ -2,8 +2,11 @@ from functools import partial
 
 import streamlit as st
 
+from normgeo.ui import frame
+
+# isort: split
 from normgeo.base.text import text
-from normgeo.ui import frame, invariance, results, url, verdict_table
+from normgeo.ui import invariance, results, url, verdict_table
 from normgeo.ui.controls import controls
 from normgeo.ui.tabs import tabs
 from normgeo.ui.teaching import predict_cell

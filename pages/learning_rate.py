@@ -2,8 +2,11 @@ from functools import partial
 
 import streamlit as st
 
+from normgeo.ui import frame
+
+# isort: split
 from normgeo.base.text import text
-from normgeo.ui import frame, learning_rate, results
+from normgeo.ui import learning_rate, results
 from normgeo.ui.tabs import tabs
 from normgeo.ui.teaching import predict_turn
 

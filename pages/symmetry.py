@@ -1,7 +1,10 @@
 import streamlit as st
 
+from normgeo.ui import frame
+
+# isort: split
 from normgeo.base.text import text
-from normgeo.ui import frame, results, symmetry
+from normgeo.ui import results, symmetry
 from normgeo.ui.tabs import tabs
 
 settings = frame.begin(

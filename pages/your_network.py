@@ -1,5 +1,7 @@
-from normgeo.pictures.your_network.layer import CHOICES
 from normgeo.ui import frame
+
+# isort: split
+from normgeo.pictures.your_network.layer import CHOICES
 from normgeo.ui.your_network import TABS, network, page
 
 settings = frame.begin(

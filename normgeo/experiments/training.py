@@ -31,7 +31,6 @@ from normgeo.experiments.compiled import Experiment, Runs, evaluate, first_runs,
 from normgeo.experiments.results import METHODS
 
 POINTS = 30  # of a curve, about
-LEAST = 10  # steps between two: to evaluate takes as long as some steps
 NORMED = dict(zip(METHODS, (False, True), strict=True))
 
 
@@ -95,7 +94,7 @@ class Training:
 
         """
         steps, progress = self.asked["steps"], Progress.of(progress)
-        every = max(LEAST, steps // POINTS)
+        every = max(1, steps // POINTS)
         while progress.tell(self.done, steps) and self.done < steps:
             began, last = time.monotonic(), min(self.done + every, steps)
             for method, runs in self.runs.items():

@@ -1,5 +1,8 @@
 """The state of a session: from the URL, through the pages, and back to the defaults."""
 
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -16,6 +19,44 @@ def test_page_opens_with_one_question_as_its_heading(shown, keep_audit, subtests
             (heading,) = found.app.title
             assert heading.value.endswith("?")
             assert found.warnings == []
+
+
+AT_ONCE = """
+import ast, sys, threading
+from pathlib import Path
+
+files = [Path("app.py"), *Path("pages").glob("*.py")]
+ready, broken = threading.Barrier(len(files)), []
+
+def open_page(file):
+    tree = ast.parse(file.read_text("utf-8"))
+    tree.body = [one for one in tree.body if isinstance(one, ast.Import | ast.ImportFrom)]
+    ready.wait()
+    try:
+        exec(compile(tree, str(file), "exec"), {})
+    except BaseException as error:
+        broken.append(f"{file}: {error!r}")
+
+threads = [threading.Thread(target=open_page, args=[file]) for file in files]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(*broken, sep="\\n")
+sys.exit(bool(broken))
+"""
+
+
+def test_pages_that_open_at_one_moment_on_a_new_server_are_imported():
+    """Where threads enter a package by different modules, Python may report a deadlock."""
+    done = subprocess.run(
+        [sys.executable, "-c", AT_ONCE],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_settings_go_along_with_the_navigation(shown):
