@@ -79,7 +79,7 @@ def _moved() -> dict[str, str]:
 def _write(query: Mapping[str, str]) -> None:
     state = st.session_state
     _, before = state.get(_WRITTEN, ({}, []))
-    # More changes than these cannot overtake one answer.
+    # As many as may come before one answer does.
     state[_WRITTEN] = dict(query), [*before, st.query_params.to_dict()][-8:]
     st.query_params.from_dict(query)
     state.pop(_MOVED, None)
