@@ -95,7 +95,7 @@ def begin(
 
     """
     _require_app()
-    presence.here()
+    presence.stay()
     _open_first(page)
     server = here(_server)
     _prepare_process()

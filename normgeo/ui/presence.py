@@ -18,10 +18,12 @@ class Presence:
 
     Attributes:
         left: when it went, in seconds of `time.monotonic`; None while it is there.
+        keeps: whether something is held for the session.
 
     """
 
     left: float | None = None
+    keeps: bool = False
 
     def away(self, now: float) -> float:
         """Return for how many seconds nobody has been there; 0 while somebody is."""
@@ -37,6 +39,29 @@ def here() -> Presence:
     presence: Presence = st.session_state.setdefault(_KEY, Presence())
     _held(presence)
     return presence
+
+
+def stay() -> None:
+    """Let the browser tell again and again that it is there, where its session holds something.
+
+    A connection that was lost and found again starts no run, and would count as gone.
+    """
+    if here().keeps:
+        st.fragment(here, run_every=_interval())()
+
+
+def patience() -> float:
+    """Seconds after which a browser that went, as `away` tells it, can no longer come back."""
+    return _ttl() + _interval()
+
+
+def _ttl() -> float:
+    """Seconds for which Streamlit keeps a session without a browser."""
+    return float(st.get_option("server.disconnectedSessionTTL"))
+
+
+def _interval() -> float:
+    return max(1.0, _ttl() / 4)
 
 
 @st.cache_resource(scope="session", on_release=Presence.leave, show_spinner=False)

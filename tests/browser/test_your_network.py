@@ -2,6 +2,7 @@
 
 import re
 from io import BytesIO
+from time import monotonic
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from normgeo.checkpoints.examples import EXAMPLES
 from tests.pairwise import first
 from tools.server import serving
 
-from .conftest import APP, address
+from .conftest import APP, LONGEST, address
 
 # Words of the figure that reach beyond its edges.
 CUT = """() => {
@@ -183,18 +184,19 @@ def test_keys_go_from_mark_to_mark_past_the_headings_of_blocks(server, page, wai
     assert names == ["position.weight", *(f"blocks.0.attn.{x}_proj.weight" for x in "qk")]
 
 
-# Holds an upload of 1,000 bytes where it is asked to, and tells what all sessions hold.
+# Holds an upload of 1,000 bytes where it is asked to, and tells what all sessions hold, and this.
 HOLDS = f"""
 import sys
 sys.path.insert(0, {str(APP.parent)!r})
 
 import streamlit as st
+from normgeo.ui import presence
 from normgeo.ui.your_network.files import files, hold, in_memory
 
-if "hold" in st.query_params and not files().uploads("weights"):
-    hold("weights", [("net.npz", bytes(1000))])
-files()
-st.write(in_memory(), "bytes")
+if "hold" in st.query_params and "held" not in st.session_state:
+    st.session_state.held = hold("weights", [("net.npz", bytes(1000))])
+presence.stay()
+st.write(in_memory(), "bytes, here", files().size)
 st.button("Look")
 """
 
@@ -203,7 +205,7 @@ st.button("Look")
 def test_uploads_of_a_closed_session_are_let_go_and_of_one_that_came_back_are_not(
     browser, tmp_path
 ):
-    """Streamlit tells by the cache of a session that its browser has gone."""
+    """A connection that is lost and found again starts no run: its session looks as if left."""
     (tmp_path / ".streamlit").mkdir()
     (tmp_path / ".streamlit/config.toml").write_text("[server]\ndisconnectedSessionTTL = 3\n")
     (tmp_path / "holds.py").write_text(HOLDS)
@@ -213,24 +215,20 @@ def test_uploads_of_a_closed_session_are_let_go_and_of_one_that_came_back_are_no
         back.route_web_socket(
             "**/stream*", lambda one: sockets.append((one, one.connect_to_server()))
         )
-        for page, held in ((left, "1000"), (back, "2000")):
-            page.goto(f"{url}/?hold=1")
+        for page, held in ((left, 1000), (back, 2000), (other, 2000)):
+            page.set_default_timeout(LONGEST)
+            page.goto(url if page is other else f"{url}/?hold=1")
             page.get_by_text(f"{held} bytes").wait_for()
         for end in sockets[0]:
             end.close()
         while len(sockets) == 1:
             back.wait_for_timeout(20)
-        for page in (back, other):
-            page.goto(url) if page is other else page.get_by_role("button", name="Look").click()
-            page.get_by_text("2000 bytes").wait_for()
         left.close()
-        for _ in range(50):
+        until = monotonic() + LONGEST / 1000
+        while "1000 bytes, here 0" not in other.inner_text("p >> nth=0") and monotonic() < until:
             other.get_by_role("button", name="Look").click()
             other.wait_for_timeout(200)
-            if "2000" not in other.inner_text("p >> nth=0"):
-                break
-        other.get_by_text("1000 bytes").wait_for()
         back.get_by_role("button", name="Look").click()
-        back.get_by_text("1000 bytes").wait_for()
+        back.get_by_text("1000 bytes, here 1000").wait_for()
         for page in (back, other):
             page.close()

@@ -361,6 +361,16 @@ def test_uploads_of_a_session_that_has_ended_are_given_back():
     assert other.size == len(NET)
 
 
+def test_browser_tells_that_it_is_there_while_uploads_are_held(own_tab, monkeypatch):
+    """Four times in the time for which Streamlit keeps a session: on every page."""
+    every = []
+    monkeypatch.setattr(st, "fragment", lambda f, run_every: every.append(run_every) or f)
+    own_tab.app.run()
+    assert every == []
+    given(own_tab, ("net.npz", NET))
+    assert {*every} == {st.get_option("server.disconnectedSessionTTL") / 4}
+
+
 def test_nothing_of_a_file_is_kept_for_others_or_logged(own_tab, nothing_kept, caplog):
     given(own_tab, ("secret_net.npz", NET))
     assert "secret_net" not in caplog.text

@@ -99,7 +99,7 @@ def files() -> Files:
     here: Files = st.session_state.setdefault(_HELD, Files(presence.here()))
     with _BUDGET:
         _ALIVE.add(here)
-        give_back(monotonic(), float(st.get_option("server.disconnectedSessionTTL")))
+        give_back(monotonic(), presence.patience())
     return here
 
 
@@ -158,3 +158,4 @@ def hold(what: str, contents: list[Content], closing: Sequence[IO[bytes]] = ()) 
             )
         if contents:
             here.uploaded[what], here.closing[what] = contents, closing
+        here.presence.keeps = bool(here.uploaded)
