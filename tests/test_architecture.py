@@ -77,7 +77,7 @@ ONLY_INSIDE_FUNCTIONS = {
 }
 
 # Files that are JAX throughout import it at their top, and others import these as they import JAX.
-ALL_JAX = re.compile(r"normgeo\.experiments\.(cells|compiled|training|draw|handwriting)$")
+ALL_JAX = re.compile(r"normgeo\.experiments\.networks\.")
 
 # Documented names of other packages. Other names may change with any release.
 PUBLIC = {
@@ -353,8 +353,8 @@ def test_checker_finds_a_planted_mistake(subtests: pytest.Subtests) -> None:
         ("normgeo.models.glm", "def load():\n    import sklearn.datasets", "sklearn"),
         ("normgeo.datasets.sources", "from sklearn.datasets import load_iris", "outside of a"),
         ("normgeo.experiments.results", "import jax", "outside of a"),
-        ("normgeo.experiments.draw", "import sklearn", "which is not for it"),
-        ("normgeo.cli.audit", "from normgeo.experiments.draw import init", "outside of a"),
+        ("normgeo.experiments.networks.draw", "import sklearn", "which is not for it"),
+        ("normgeo.cli.audit", "from normgeo.experiments.networks.draw import init", "outside of a"),
         (
             "normgeo.pictures.home.averages",
             "from normgeo.pictures.home.averages_figure import figure",
@@ -382,7 +382,11 @@ def test_checker_allows_what_the_house_allows(subtests: pytest.Subtests) -> None
         ("normgeo.pictures.style.template", "import plotly", False),
         ("normgeo.pictures.home", "from normgeo.pictures.home.averages_figure import figure", True),
         ("normgeo", "from normgeo.models.glm import NormalizedGLM", True),
-        ("normgeo.experiments.draw", "import jax\nfrom normgeo.experiments import cells", False),
+        (
+            "normgeo.experiments.networks.draw",
+            "import jax\nfrom normgeo.experiments.networks import cells",
+            False,
+        ),
         ("normgeo.tables.report", "from normgeo import __version__", False),
         ("normgeo.ui.frame", "import streamlit\nfrom normgeo.ui.controls import menu", False),
         ("pages.home", "import streamlit\nfrom normgeo.ui import frame", False),

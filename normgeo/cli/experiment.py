@@ -24,6 +24,7 @@ from normgeo.experiments.results import (
     RULE,
     STATEMENTS,
     Result,
+    decided,
     load,
     result_of,
     shares,
@@ -34,7 +35,7 @@ from normgeo.tables.table import Table
 Number = TypeVar("Number", int, float)
 SEEDS = (0, 1, 2)
 SLOWEST = 1e-12
-BOTH = "both"
+ALL = "all"
 
 
 def add(commands: Any) -> None:
@@ -66,9 +67,15 @@ def add(commands: Any) -> None:
         metavar="N,N…",
         help=str(text("of weights and batches; default: {seeds}", seeds="0,1,2")),
     )
-    parser.add_argument("--norm", choices=(*METHODS, BOTH), default=BOTH)
+    parser.add_argument("--norm", choices=(*METHODS, ALL), default=ALL)
     parser.add_argument(
         "--rates", metavar="N,N…", help=str(text("learning rates that are tried for each method"))
+    )
+    parser.add_argument(
+        "--data", metavar="WHERE", help=str(text("other data than those that ship: see docs"))
+    )
+    parser.add_argument(
+        "--device", metavar="NAME", help=str(text("cpu, gpu or tpu; default: what JAX finds"))
     )
     parser.add_argument(
         "--resume",
@@ -112,9 +119,22 @@ def run(options: argparse.Namespace) -> None:
         raise Failure(
             text('The experiments need JAX and optax: pip install "normgeo[experiments]".')
         )
-    from normgeo.experiments.training import Training
+    from normgeo.experiments.networks.training import Training, choose
 
-    experiment = import_module(f"normgeo.experiments.{options.name}").EXPERIMENT
+    experiment = import_module(f"normgeo.experiments.networks.{options.name}").EXPERIMENT
+    if options.norm not in (*experiment.methods, ALL):
+        raise Refusal(
+            text(
+                "The norms of {name} are {methods}; got {norm!r}.",
+                name=options.name,
+                methods=", ".join(experiment.methods),
+                norm=options.norm,
+            )
+        )
+    if options.data is not None and not experiment.own:
+        raise Refusal(text("{name} has no other data than those that ship.", name=options.name))
+    if options.device is not None:
+        choose(options.device)
     left = Left()
     with stoppable() as stopped, Bar(left.words) as bar:
         training = Training(
@@ -122,7 +142,8 @@ def run(options: argparse.Namespace) -> None:
             steps=options.steps or experiment.steps,
             seeds=seeds,
             rates=rates or experiment.rates,
-            methods=METHODS if options.norm == BOTH else (options.norm,),
+            methods=experiment.methods if options.norm == ALL else (options.norm,),
+            where=options.data,
         )
         if options.resume is not None and options.resume.exists():
             training.resume(options.resume)
@@ -144,12 +165,12 @@ def _print(result: Result) -> None:
     columns = ("norm", "seed", "rate", "best on validation", "test")
     about = text("{measure}, {unit}", measure=result.measure, unit=result.unit)
     print_table(Table(columns, rows, title=about), "text")
-    if set(METHODS) <= set(result.methods):
+    if decided(result):
         print(
             text(
-                "{statement}\nHere: {verdict}. Layer norm is as good after this share of the "
+                "{statement}\nHere: {verdict}. The faster is as good after this share of the "
                 "steps, by seed: {shares}. {rule}",
-                statement=result.statement,
+                statement=result.statement.words,
                 verdict=verdict(result),
                 shares=", ".join(
                     f"{share:.0%}" if isfinite(share) else text("never") for share in shares(result)
@@ -179,6 +200,8 @@ def _command(options: argparse.Namespace, asked: dict[str, Any]) -> str:
     """The command with all that decides its numbers."""
     words = ["python", "-m", "normgeo", "experiment", options.name]
     words += ["--steps", str(asked["steps"]), "--norm", options.norm]
+    if options.data is not None:
+        words += ["--data", options.data]
     for name in ("seeds", "rates"):
         words += [f"--{name}", ",".join(map(str, asked[name]))]
     return shlex.join(words)

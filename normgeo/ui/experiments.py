@@ -40,7 +40,7 @@ def experiment(name: str, settings: Settings, drawn: Multiples) -> None:
 
 def _numbers(one: Experiment) -> str:
     """The rates and the figures on the test set."""
-    found = [(name, one.result.methods[method]) for method, name in NAMES.items()]
+    found = [(NAMES[method], learned) for method, learned in one.result.methods.items()]
     told = "; ".join(
         text(
             "{name} {low} to {high} at η = {rate}",

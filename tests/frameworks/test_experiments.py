@@ -19,29 +19,30 @@ from normgeo import NORMALIZERS, CellLayer, Normalizer, run_cell
 from normgeo.__main__ import main
 from normgeo.base.progress import Stop
 from normgeo.base.refusal import Refusal
-from normgeo.experiments import cells, draw, handwriting
-from normgeo.experiments.results import METHODS, result_of
-from normgeo.experiments.training import Training
+from normgeo.experiments.networks import cells, draw, handwriting
+from normgeo.experiments.networks.training import Training
+from normgeo.experiments.results import result_of
 
 ROOT = Path(__file__).parents[2]
+BOTH = ("none", "layer")
 NO_NORM = Normalizer("none", "none")
 H, F, S, T = 6, 4, 3, 7
 
 
-def as_layer(cell, normed):
+def as_layer(cell, method):
     """The same cell, of normgeo."""
-    norm = replace(NORMALIZERS["layer"], eps=cells.EPS) if normed else NO_NORM
+    norm = replace(NORMALIZERS["layer"], eps=cells.EPS) if method == "layer" else NO_NORM
     units = [(cell[of]["W"], cell[of]["b"], cell[of].get("g")) for of in ("h", "x")]
-    memory = (cell["c"]["b"], cell["c"]["g"]) if normed else None
+    memory = (cell["c"]["b"], cell["c"]["g"]) if method == "layer" else None
     return CellLayer("lstm", norm, units, memory, gate_by_gate=False)
 
 
 @pytest.mark.parametrize(("double", "bound"), [(False, 1e-6), (True, 1e-12)])
-@pytest.mark.parametrize("normed", [False, True])
-def test_cells_are_those_of_run_cell(normed, double, bound):
+@pytest.mark.parametrize("method", BOTH)
+def test_cells_are_those_of_run_cell(method, double, bound):
     """Steps of both, at first parameters that are moved, so that gains and shifts count."""
     with jax.enable_x64(double):
-        cell = cells.init_lstm(jax.random.key(0), H, F, normed)
+        cell = cells.init_lstm(jax.random.key(0), H, F, method)
         leaves, structure = jax.tree.flatten(cell)
         keys = jax.random.split(jax.random.key(1), len(leaves))
         moved = [
@@ -50,7 +51,7 @@ def test_cells_are_those_of_run_cell(normed, double, bound):
         ]
         cell = jax.tree.unflatten(structure, moved)
         X = jax.random.normal(jax.random.key(2), (S, T, F))
-        exact = as_layer(jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), cell), normed)
+        exact = as_layer(jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), cell), method)
         run = run_cell(exact, np.asarray(X, np.float64))
         state = cells.rest(S, H)
         for t in range(T):
@@ -59,10 +60,10 @@ def test_cells_are_those_of_run_cell(normed, double, bound):
                 assert np.abs(np.asarray(ours) - theirs[t + 1]).max() < bound
 
 
-@pytest.mark.parametrize("normed", [False, True])
-def test_gradient_is_that_of_back_propagation_through_time(normed):
+@pytest.mark.parametrize("method", BOTH)
+def test_gradient_is_that_of_back_propagation_through_time(method):
     with jax.enable_x64(True):
-        cell = cells.init_lstm(jax.random.key(3), H, F, normed)
+        cell = cells.init_lstm(jax.random.key(3), H, F, method)
         X = jax.random.normal(jax.random.key(4), (S, T, F))
         U = np.random.default_rng(0).standard_normal((T, S, H))
 
@@ -74,16 +75,16 @@ def test_gradient_is_that_of_back_propagation_through_time(normed):
             return total
 
         gradient = jax.grad(along)(cell)
-        layer = as_layer(jax.tree.map(np.asarray, cell), normed)
+        layer = as_layer(jax.tree.map(np.asarray, cell), method)
         expected = layer.unpack(run_cell(layer, np.asarray(X)).vjp(U))
-        found = as_layer(jax.tree.map(np.asarray, gradient), normed)
+        found = as_layer(jax.tree.map(np.asarray, gradient), method)
         assert np.abs(found.pack() - expected.pack()).max() < 1e-11
 
 
 @pytest.mark.parametrize("experiment", [draw, handwriting])
-@pytest.mark.parametrize("normed", [False, True])
-def test_loss_descends_along_its_gradient(experiment, normed):
-    params = experiment.init(jax.random.key(0), normed)
+@pytest.mark.parametrize("method", BOTH)
+def test_loss_descends_along_its_gradient(experiment, method):
+    params = experiment.init(jax.random.key(0), method)
     batch = jax.tree.map(lambda each: jnp.asarray(each[:2]), experiment.data()[0])
 
     def loss(params):
@@ -98,7 +99,7 @@ def test_loss_descends_along_its_gradient(experiment, normed):
 
 def test_layer_norm_is_in_one_of_the_two_networks():
     for experiment in (draw, handwriting):
-        plain, normed = (experiment.init(jax.random.key(0), normed) for normed in (False, True))
+        plain, normed = (experiment.init(jax.random.key(0), method) for method in BOTH)
         gains = [
             "'g'" in jax.tree_util.keystr(path)
             for tree in (plain, normed)
@@ -144,12 +145,12 @@ def test_mixture_density_is_a_density():
 
 
 def training(**asked):
-    few = {"steps": 6, "seeds": [0], "rates": [0.01], "methods": [*METHODS], **asked}
+    few = {"steps": 6, "seeds": [0], "rates": [0.01], "methods": [*BOTH], **asked}
     return Training(draw.EXPERIMENT, **few)
 
 
 def test_run_that_was_stopped_goes_on_to_the_same_numbers(tmp_path):
-    normed, keep = [METHODS[1]], tmp_path / "a.checkpoint"
+    normed, keep = [BOTH[1]], tmp_path / "a.checkpoint"
     whole, stopped = training(methods=normed), training(methods=normed)
     whole.go()
 
@@ -173,11 +174,11 @@ def test_run_that_was_stopped_goes_on_to_the_same_numbers(tmp_path):
 
 
 def test_rates_and_seeds_at_once_are_those_alone():
-    several = training(seeds=[0, 1], rates=[0.01, 0.02], methods=[METHODS[1]])
-    alone = training(seeds=[1], rates=[0.02], methods=[METHODS[1]])
+    several = training(seeds=[0, 1], rates=[0.01, 0.02], methods=[BOTH[1]])
+    alone = training(seeds=[1], rates=[0.02], methods=[BOTH[1]])
     several.go()
     alone.go()
-    there, here = several.figures[METHODS[1]][-1][3], alone.figures[METHODS[1]][-1][0]
+    there, here = several.figures[BOTH[1]][-1][3], alone.figures[BOTH[1]][-1][0]
     assert there == pytest.approx(here, rel=1e-4)
 
 
@@ -190,17 +191,30 @@ def test_command_writes_what_the_page_reads(tmp_path, capsys):
     assert result.steps == (0, 1, 2, 3, 4)
     assert "Here: " in said
     assert result.command == (
-        "python -m normgeo experiment draw --steps 4 --norm both --seeds 0,1 --rates 0.01,0.02"
+        "python -m normgeo experiment draw --steps 4 --norm all --seeds 0,1 --rates 0.01,0.02"
     )
-    assert main([*asked, "--norm", METHODS[1]]) == 0
+    assert main([*asked, "--norm", BOTH[1]]) == 0
     assert "Here: " not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        (["--norm", "batch"], "The norms of draw are none, layer; got 'batch'."),
+        (["--data", "openml"], "draw has no other data than those that ship."),
+        (["--device", "abacus"], "JAX finds no 'abacus' here, but cpu."),
+    ],
+)
+def test_what_the_experiment_does_not_have_is_refused(asked, sentence, capsys):
+    assert main(["experiment", "draw", *asked]) == 2
+    assert sentence in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("end", "status"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 0)])
 def test_checkpoint_survives_and_ctrl_c_keeps_what_there_is(tmp_path, end, status):
     keep, file = tmp_path / "c", tmp_path / "x.json"
     command = [*(sys.executable, "-m", "normgeo", "experiment", "draw", "--steps", "3000")]
-    command += ["--seeds", "0", "--rates", "0.01", "--norm", METHODS[0]]
+    command += ["--seeds", "0", "--rates", "0.01", "--norm", BOTH[0]]
     process = subprocess.Popen(
         [*command, "--resume", keep, "-o", file],
         cwd=ROOT,
@@ -213,7 +227,7 @@ def test_checkpoint_survives_and_ctrl_c_keeps_what_there_is(tmp_path, end, statu
     process.send_signal(end)
     _, said = process.communicate()
     assert process.returncode == status, said
-    later = training(steps=3000, methods=[METHODS[0]])
+    later = training(steps=3000, methods=[BOTH[0]])
     later.resume(keep)
     assert later.done > 0
     if end == signal.SIGINT:
@@ -223,8 +237,8 @@ def test_checkpoint_survives_and_ctrl_c_keeps_what_there_is(tmp_path, end, statu
 @pytest.mark.parametrize("experiment", [draw, handwriting])
 def test_what_moves_is_there_and_small(experiment):
     best = {
-        method: experiment.init(jax.random.key(0), bool(normed))
-        for normed, method in enumerate(METHODS)
+        method: experiment.init(jax.random.key(0), method)
+        for method in experiment.EXPERIMENT.methods
     }
     moving = experiment.moving(best, jax.tree.map(jnp.asarray, experiment.data()[2]))
     assert len(json.dumps(moving, separators=(",", ":"))) < 45_000

@@ -11,7 +11,7 @@ def test_page_opens_with_every_statement_and_the_rule_that_decides(shown):
     assert page.app.title[0].value == "Does it help when it learns?"
     assert page.figures == ["experiments", "draw"]
     words = " ".join(page.captions("experiments").replace("<br>", " ").split())
-    for said in (*STATEMENTS.values(), RULE):
+    for said in (*(one.words for one in STATEMENTS.values()), RULE):
         assert str(said) in words
 
 
@@ -30,4 +30,4 @@ def test_click_on_an_experiment_opens_its_tab(shown):
     assert [(one["setting"], one["boxes"][0][4]) for one in picks] == [
         ("tab", name) for name in STATEMENTS
     ]
-    assert [one["axes"] for one in picks] == [["xaxis", "yaxis"], ["xaxis2", "yaxis2"]]
+    assert [one["axes"] for one in picks[:2]] == [["xaxis", "yaxis"], ["xaxis2", "yaxis2"]]

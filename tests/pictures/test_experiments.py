@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from normgeo.experiments.results import METHODS, STATEMENTS, load, shares, verdict
+from normgeo.experiments.results import STATEMENTS, load, shares, verdict
 from normgeo.pictures import PICTURES
 from normgeo.pictures.experiments import multiples
 from normgeo.pictures.experiments.handwriting import Handwriting, Line
@@ -14,19 +14,20 @@ from normgeo.pictures.style.colors import GRAY, GREEN
 from normgeo.settings import Settings
 from normgeo.tables.marks import path, shape
 
+BOTH = ("none", "layer")
 ALL, DRAW, HANDWRITING = (PICTURES[name] for name in ("experiments", "draw", "handwriting"))
 
 
 def learned(layer):
     """An experiment in which the network without a norm is best, 1, at its fourth point."""
     result = load("draw")
-    without, normed = (result.methods[method] for method in METHODS)
+    without, normed = (result.methods[method] for method in BOTH)
     curves = [[4, 3, 2, 1], layer]
     found = [
         replace(method, validation=((*map(float, curve),),) * 3)
         for method, curve in zip((without, normed), curves, strict=True)
     ]
-    given = replace(result, steps=(0, 10, 20, 30), methods=dict(zip(METHODS, found, strict=True)))
+    given = replace(result, steps=(0, 10, 20, 30), methods=dict(zip(BOTH, found, strict=True)))
     return Experiment(given, verdict(given), shares(given))
 
 
@@ -42,7 +43,7 @@ def test_verdict_of_a_statement_is_that_of_the_curves_with_its_mark(name):
     figure = ALL.figure(Multiples((learned(CURVES[name]),)), "light")
     words = " ".join(note.text for note in figure.layout.annotations).replace("<br>", " ")
     assert str(multiples.VERDICTS[name]) in words
-    assert str(STATEMENTS["draw"]) in words.replace("  ", " ")
+    assert str(STATEMENTS["draw"].words) in words.replace("  ", " ")
     drawn = [one.path for one in figure.layout.shapes if one.type == "path"]
     sign = {"holds": "✓", "fails": "✗"}.get(name)
     assert len(drawn) == (sign is not None)
@@ -57,20 +58,22 @@ def test_headline_counts_verdicts_and_names_the_seeds_that_decide():
         "Of 4 statements of the paper, tried small: 1 holds, 2 fail, 1 is not decided."
     )
     assert [one.evidence for one in result.experiments[:3]] == [
-        "steps until it is as good, by seed: 33%, 33%, 33%.",
-        "it never gets as good as the best without it.",
-        "steps until it is as good, by seed: 67%, 67%, 67%.",
+        "steps until layer norm is as good as the best without a norm, by seed: 33%, 33%, 33%.",
+        "layer norm never gets as good as the best without a norm.",
+        "steps until layer norm is as good as the best without a norm, by seed: 67%, 67%, 67%.",
     ]
 
 
 def test_lines_are_gray_without_a_norm_and_green_with_layer_norm_on_a_band_over_the_seeds():
     result = ALL.compute(Settings())
+    assert [one.result.name for one in result.experiments] == [*STATEMENTS]
+    result = Multiples(tuple(one for one in result.experiments if [*one.result.methods] == [*BOTH]))
     figure = ALL.figure(result, "light")
     lines = [one for one in figure.data if one.fill is None]
-    assert [one.line.color for one in lines] == [GRAY, GREEN] * len(STATEMENTS)
-    shown = load("handwriting").methods
+    assert [one.line.color for one in lines] == [GRAY, GREEN] * len(result.experiments)
+    shown = result.experiments[1].result.methods
     bands = [one for one in figure.data if one.fill]
-    for place, method in enumerate(METHODS, start=len(METHODS)):
+    for place, method in enumerate(BOTH, start=len(BOTH)):
         curves = np.array(shown[method].validation)
         np.testing.assert_allclose(lines[place].y, curves.mean(axis=0))
         edges = [*curves.max(axis=0), *curves.min(axis=0)[::-1]]
@@ -79,14 +82,14 @@ def test_lines_are_gray_without_a_norm_and_green_with_layer_norm_on_a_band_over_
 
 def test_words_give_each_figure_to_its_method():
     result = ALL.compute(Settings())
-    means = {m: f"{np.mean(load('draw').methods[m].test):.3g}" for m in METHODS}
+    means = {m: f"{np.mean(load('draw').methods[m].test):.3g}" for m in BOTH}
     words = ALL.description(result).replace("−", "-")
-    assert f"{means['none']} nats per picture without and {means['layer']} with" in words
+    assert f"{means['none']} without a norm, {means['layer']} with layer norm" in words
 
 
 def test_canvases_miss_the_negative_log_of_the_chance_they_give_the_digit():
     result = DRAW.compute(Settings())
-    for method in METHODS:
+    for method in BOTH:
         pictures = [one for one in load("draw").moving["pictures"] if one["method"] == method]
         for place, one in enumerate(pictures):
             expected = 0.0

@@ -81,7 +81,7 @@ class Drawing(NamedTuple):
 
     @property
     def _ordered(self) -> list[Painted]:
-        return [self.methods[method] for method in NAMES]
+        return [*self.methods.values()]
 
 
 def compute(settings: Settings, progress: Progress) -> Drawing:
@@ -89,7 +89,7 @@ def compute(settings: Settings, progress: Progress) -> Drawing:
     result = load("draw")
     pictures = {
         method: [one for one in result.moving["pictures"] if one["method"] == method]
-        for method in NAMES
+        for method in result.methods
     }
     first = next(iter(pictures.values()))
     targets = np.array([one["target"] for one in first], dtype=float)

@@ -25,7 +25,7 @@ def figure(result: Drawing, theme: str) -> go.Figure:
     """Draw the digits and every canvas; a frame for each glimpse."""
     still = [
         _heatmap(_row(result.targets), 1, theme),
-        *(_line(result, method, 4) for method in NAMES),
+        *(_line(result, method, 4) for method in result.methods),
     ]
     moving = [_frame(result, place, theme) for place in range(result.glimpses)]
     sheets = [_sheet(result, place, theme) for place in range(result.glimpses)]
@@ -57,7 +57,7 @@ def _sheet(result: Drawing, place: int, theme: str) -> Sheet:
     x = {**bare, "range": across, "constrain": "domain"}
     y = {**bare, "range": [side - 0.5 + GAP / 2, -0.5 - GAP / 2]}
     y |= {"scaleanchor": "x", "constrain": "domain"}
-    heads = [text("<b>the digits</b>"), *(_title(method) for method in NAMES)]
+    heads = [text("<b>the digits</b>"), *(_title(method) for method in result.methods)]
     missed = np.concatenate([one.missed.mean(axis=1) for one in result.methods.values()])
     line = Panel(
         {"title": text("glimpse"), "range": [0.5, result.glimpses + 0.5], "dtick": 1},
@@ -81,11 +81,11 @@ def _title(method: str) -> str:
 def _frame(result: Drawing, place: int, theme: str) -> list[dict[str, Any]]:
     """The canvases and windows of both methods, and a mark on each line."""
     found = []
-    for panel, method in enumerate(NAMES, start=2):
+    for panel, method in enumerate(result.methods, start=2):
         one = result.methods[method]
         found.append(_heatmap(_row(one.canvases[place]), panel, theme))
         found.append(_windows(one, place, result, method, panel))
-    for method in NAMES:
+    for method in result.methods:
         missed = result.methods[method].missed[place].mean()
         found.append(
             {

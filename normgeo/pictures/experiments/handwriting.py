@@ -17,7 +17,10 @@ from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 EVERY = 5  # steps of the pen between two frames
-WRITERS = {"data": text("the hand that they learn from"), **NAMES}
+WRITERS = {
+    "data": text("the hand that they learn from"),
+    **{method: NAMES[method] for method in ("none", "layer")},
+}
 
 
 class Line(NamedTuple):

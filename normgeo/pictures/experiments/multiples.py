@@ -11,7 +11,7 @@ from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.experiments.results import RULE, STATEMENTS, Result, load, shares, verdict
 from normgeo.pictures.captions import listed
-from normgeo.pictures.experiments.about import ABOUT, NAMES
+from normgeo.pictures.experiments.about import ABOUT, IN_WORDS, NAMES
 from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
@@ -42,9 +42,18 @@ class Experiment(NamedTuple):
     def evidence(self) -> str:
         """The numbers that the rule looks at."""
         if not np.isfinite(self.shares).any():
-            return text("it never gets as good as the best without it.")
+            return text(
+                "{fast} never gets as good as the best {slow}.",
+                fast=IN_WORDS[self.result.statement.fast],
+                slow=NAMES[self.result.statement.slow],
+            )
         parts = [f"{share:.0%}" if np.isfinite(share) else text("never") for share in self.shares]
-        return text("steps until it is as good, by seed: {parts}.", parts=listed(parts))
+        return text(
+            "steps until {fast} is as good as the best {slow}, by seed: {parts}.",
+            fast=IN_WORDS[self.result.statement.fast],
+            slow=NAMES[self.result.statement.slow],
+            parts=listed(parts),
+        )
 
 
 class Multiples(NamedTuple):
@@ -85,10 +94,9 @@ def compute(settings: Settings, progress: Progress) -> Multiples:
 def _table(result: Multiples) -> Table:
     """A row for each point of each curve."""
     rows = [
-        (one.name, str(name), learned.rate, seed, step, figure)
+        (one.name, str(NAMES[method]), learned.rate, seed, step, figure)
         for one, _, _ in result.experiments
-        for method, name in NAMES.items()
-        for learned in (one.methods[method],)
+        for method, learned in one.methods.items()
         for seed, curve in zip(one.seeds, learned.validation, strict=True)
         for step, figure in zip(one.steps, curve, strict=True)
     ]
@@ -100,20 +108,19 @@ def _table(result: Multiples) -> Table:
 def _observed(result: Multiples) -> str:
     told = []
     for one in result.experiments:
-        without, normed = (
-            number(float(np.mean(one.result.methods[method].test)), 3) for method in NAMES
+        means = listed(
+            f"{number(float(np.mean(learned.test)), 3)} {NAMES[method]}"
+            for method, learned in one.result.methods.items()
         )
         told.append(
             text(
-                "{title}: {statement} {verdict}: {evidence} On the test set, {without} {unit} "
-                "without and {normed} with layer norm.",
+                "{title}: {statement} {verdict}: {evidence} On the test set, in {unit}: {means}.",
                 title=ABOUT[one.result.name].title,
-                statement=one.result.statement,
+                statement=one.result.statement.words,
                 verdict=VERDICTS[one.verdict],
                 evidence=one.evidence,
                 unit=one.result.unit,
-                without=without,
-                normed=normed,
+                means=means,
             )
         )
     return " ".join(map(str, [result.headline, *told]))

@@ -17,16 +17,16 @@ from normgeo.tables import marks
 
 SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
 HIGH = 220, 200
+IN_A_ROW = 3
 
 
 def figure(result: Multiples, theme: str) -> go.Figure:
     """Draw all experiments; a click on one opens it."""
     curves = [_curves(one) for one in result.experiments]
+    panels = [_panel(*pair, theme) for pair in zip(result.experiments, curves, strict=True)]
     whole = Sheet(
         [answer(result.headline)],
-        rows=[
-            [_panel(*pair, theme) for pair in zip(result.experiments, curves, strict=True)],
-        ],
+        rows=[panels[at : at + IN_A_ROW] for at in range(0, len(panels), IN_A_ROW)],
         foot=[told(theme, RULE, result.about)],
     ).on(traces(curves, theme), theme)
     picks = [_pick(n, *pair) for n, pair in enumerate(zip(result.experiments, curves, strict=True))]
@@ -43,10 +43,10 @@ def _curves(one: Experiment) -> Curves:
             Curve(
                 normalizer_of(method),
                 np.array(result.steps),
-                np.array(result.methods[method].validation),
-                name,
+                np.array(learned.validation),
+                NAMES[method],
             )
-            for method, name in NAMES.items()
+            for method, learned in result.methods.items()
         ],
     )
 
@@ -61,7 +61,7 @@ def _panel(one: Experiment, curves: Curves, theme: str) -> Panel:
         high=HIGH,
         over=[
             Band([text("<b>{title}</b> ({section})", title=about.title, section=about.section)]),
-            Band([one.result.statement]),
+            Band([one.result.statement.words]),
             Band([verdict], color=color, sign=sign),
         ],
     )

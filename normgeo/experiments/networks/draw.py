@@ -20,8 +20,8 @@ import numpy as np
 
 from normgeo.base.text import text
 from normgeo.datasets.datasets import load
-from normgeo.experiments.cells import Tree, init_linear, init_lstm, linear, lstm, rest
-from normgeo.experiments.compiled import Experiment
+from normgeo.experiments.networks.cells import Tree, init_linear, init_lstm, linear, lstm, rest
+from normgeo.experiments.networks.compiled import Experiment
 
 SIDE = 8  # pixels
 GLIMPSES, NEURONS, LATENT = 5, 32, 8  # T, H of both cells, entries of z
@@ -39,13 +39,13 @@ class Course(NamedTuple):
     window: jax.Array
 
 
-def init(key: jax.Array, normed: bool) -> Tree:
+def init(key: jax.Array, method: str) -> Tree:
     """Return first parameters."""
     keys = jax.random.split(key, 6)
     seen = 2 * PATCH * PATCH + NEURONS
     return {
-        "encoder": init_lstm(keys[0], NEURONS, seen, normed),
-        "decoder": init_lstm(keys[1], NEURONS, LATENT, normed),
+        "encoder": init_lstm(keys[0], NEURONS, seen, method),
+        "decoder": init_lstm(keys[1], NEURONS, LATENT, method),
         "latent": init_linear(keys[2], 2 * LATENT, NEURONS, FIRST_SIZE),
         "read": init_linear(keys[3], 5, NEURONS, FIRST_SIZE),
         "write": init_linear(keys[4], 5, NEURONS, FIRST_SIZE),
@@ -121,7 +121,7 @@ def loss(params: Tree, cases: Tree, key: jax.Array) -> jax.Array:
     return (course.kl.sum(0) - likelihood).mean()
 
 
-def data() -> tuple[Tree, Tree, Tree]:
+def data(where: str | None = None) -> tuple[Tree, Tree, Tree]:
     """Return digits to learn from, for validation and for the test: ink of at least half is 1."""
     digits = load("digits", standardize=False)
     order = np.random.default_rng(0).permutation(digits.N)

@@ -26,12 +26,10 @@ from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.base.writing import write_bytes
-from normgeo.experiments.cells import Tree
-from normgeo.experiments.compiled import Experiment, Runs, evaluate, first_runs, learn
-from normgeo.experiments.results import METHODS
+from normgeo.experiments.networks.cells import Tree
+from normgeo.experiments.networks.compiled import Experiment, Runs, evaluate, first_runs, learn
 
 POINTS = 30  # of a curve, about
-NORMED = dict(zip(METHODS, (False, True), strict=True))
 
 
 @final
@@ -40,8 +38,8 @@ class Training:
 
     Attributes:
         experiment: that it is of. asked: steps, seeds, rates and methods. done: steps taken.
-        steps: before each evaluation. figures: on the validation set for each method, (R,) at each
-            evaluation. seconds: of all blocks.
+        steps: before each evaluation. figures: on the validation set for each method,
+            (R, 1 + others) at each evaluation. seconds: of all blocks.
 
     """
 
@@ -53,6 +51,7 @@ class Training:
         seeds: Sequence[int],
         rates: Sequence[float],
         methods: Sequence[str],
+        where: str | None = None,
     ) -> None:
         self.experiment = experiment
         self.asked: dict[str, Any] = {
@@ -61,18 +60,19 @@ class Training:
             "seeds": [*seeds],
             "rates": [*rates],
             "methods": [*methods],
+            "data": where,
         }
         self.done, self.steps, self.seconds = 0, [0], 0.0
         grid = [(rate, seed) for rate in rates for seed in seeds]
         self._rates = jnp.array([rate for rate, _ in grid])
         self._seeds = jnp.array([seed for _, seed in grid])
-        parts = jax.tree.map(jnp.asarray, experiment.cases())
+        parts = jax.tree.map(jnp.asarray, experiment.cases(where))
         self._learned, self._validation, self._test = parts
         self._block = jax.jit(self._learn_and_evaluate)
         self.runs: dict[str, Runs] = {}
-        self.figures: dict[str, list[list[float]]] = {}
+        self.figures: dict[str, list[list[list[float]]]] = {}
         for method in methods:
-            runs = first_runs(experiment, self._seeds, NORMED[method])
+            runs = first_runs(experiment, self._seeds, method)
             self.runs[method], figures = self._block(runs, 0, 0, self._validation)
             self.figures[method] = [figures.tolist()]
 
@@ -154,29 +154,51 @@ class Training:
             mine = slice(at * S, at * S + S)
             at_best = runs._replace(params=runs.best_params)
             _, test = self._block(at_best, 0, 0, self._test)
+            judging, *others = np.array(self.figures[method]).transpose(2, 1, 0)[:, mine]
+            tested, *further = np.asarray(test).T[:, mine]
+            measured = zip(self.experiment.others, others, further, strict=True)
             methods[method] = {
                 "rates": dict(zip(map(str, self.asked["rates"]), _short(means), strict=True)),
                 "rate": self.asked["rates"][at],
-                "validation": [_short(curve) for curve in np.array(self.figures[method]).T[mine]],
-                "test": _short(np.asarray(test)[mine]),
+                "validation": [*map(_short, judging)],
+                "test": _short(tested),
+                "others": {
+                    name: {"validation": [*map(_short, curves)], "test": _short(at_end)}
+                    for name, curves, at_end in measured
+                },
             }
             best[method] = jax.tree.map(lambda leaf, at=mine.start: leaf[at], runs.best_params)
         return {
             "name": self.experiment.name,
             "command": command,
             "versions": {"normgeo": __version__, **_versions()},
-            "data": self.experiment.data,
+            "data": self.asked["data"] or self.experiment.data,
             "seeds": self.asked["seeds"],
             "seconds": round(self.seconds),
             "bytes": most_memory(),
             "device": jax.default_backend(),
             "unit": self.experiment.unit,
             "measure": self.experiment.measure,
-            "lower_is_better": True,
             "steps": self.steps,
             "methods": methods,
             "moving": self.experiment.moving(best, self._test),
         }
+
+
+def choose(device: str) -> None:
+    """Let JAX compute on a kind of device.
+
+    Raises:
+        ValueError: there is none here.
+
+    """
+    try:
+        jax.config.update("jax_default_device", jax.devices(device)[0])
+    except RuntimeError:
+        found = ", ".join(dict.fromkeys(each.platform for each in jax.devices()))
+        raise Refusal(
+            text("JAX finds no {device!r} here, but {found}.", device=device, found=found)
+        ) from None
 
 
 def most_memory() -> int:

@@ -32,7 +32,7 @@ def normalize(unit: Tree, a: jax.Array) -> jax.Array:
     return unit["g"] * centered * jax.lax.rsqrt(variance + EPS) + unit["b"]
 
 
-def init_lstm(key: jax.Array, neurons: int, features: int, normed: bool) -> Tree:
+def init_lstm(key: jax.Array, neurons: int, features: int, method: str) -> Tree:
     """Return W_h (4H, H) and W_x (4H, F) of variance 1/D, gains of 1, and a forget bias of 1."""
     of_state, of_inputs = jax.random.split(key)
     forget = jnp.repeat(jnp.array([1.0, 0, 0, 0]), neurons)
@@ -40,7 +40,7 @@ def init_lstm(key: jax.Array, neurons: int, features: int, normed: bool) -> Tree
         "h": {"W": _normal(of_state, 4 * neurons, neurons), "b": forget},
         "x": {"W": _normal(of_inputs, 4 * neurons, features), "b": jnp.zeros(4 * neurons)},
     }
-    if normed:
+    if method == "layer":
         cell["h"]["g"] = cell["x"]["g"] = jnp.ones(4 * neurons)
         cell["c"] = {"b": jnp.zeros(neurons), "g": jnp.ones(neurons)}
     return cell

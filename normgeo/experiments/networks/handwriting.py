@@ -19,8 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from normgeo.base.text import text
-from normgeo.experiments.cells import Tree, init_linear, init_lstm, linear, lstm, rest
-from normgeo.experiments.compiled import Experiment
+from normgeo.experiments.networks.cells import Tree, init_linear, init_lstm, linear, lstm, rest
+from normgeo.experiments.networks.compiled import Experiment
 from normgeo.experiments.strokes import ALPHABET, phrase, write
 
 STEPS = 504  # of the pen, T
@@ -50,11 +50,11 @@ class Mixture(NamedTuple):
     lift: jax.Array
 
 
-def init(key: jax.Array, normed: bool) -> Tree:
+def init(key: jax.Array, method: str) -> Tree:
     """Return first parameters."""
     of_cell, of_window, of_output = jax.random.split(key, 3)
     return {
-        "cell": init_lstm(of_cell, NEURONS, 3 + len(ALPHABET), normed),
+        "cell": init_lstm(of_cell, NEURONS, 3 + len(ALPHABET), method),
         "window": init_linear(of_window, 3 * WINDOWS, NEURONS, 0.1),
         "output": init_linear(of_output, 6 * GAUSSIANS + 1, NEURONS + len(ALPHABET), 0.1),
     }
@@ -137,7 +137,7 @@ def sample(params: Tree, words: jax.Array, key: jax.Array) -> tuple[jax.Array, j
     return points, places
 
 
-def data() -> tuple[Tree, Tree, Tree]:
+def data(where: str | None = None) -> tuple[Tree, Tree, Tree]:
     """Return lines of T steps and their texts, each of random words and by a hand of its own."""
     learned, validation, test = (_lines(seed, count) for seed, count in enumerate(LINES))
     return learned, validation, test

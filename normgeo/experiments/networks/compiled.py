@@ -6,7 +6,7 @@ once. Random numbers follow from the seed and the number of the step.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from normgeo.experiments.cells import Tree
+from normgeo.experiments.networks.cells import Tree
 
 LONGEST = 10.0  # the norm that gradients are clipped to
 ADAM = optax.chain(optax.clip_by_global_norm(LONGEST), optax.scale_by_adam())
@@ -27,10 +27,13 @@ class Experiment:
 
     Attributes:
         name, data, unit, measure: as of a Result.
-        init: (key, normed) → parameters. loss: (parameters, cases, key) → a number, lower is
-            better. cases: () → trees of arrays (N, …) to learn from, for validation, for the test.
+        init: (key, method) → parameters. loss: (parameters, cases, key) → a number to descend.
+        cases: (where) → trees of arrays (N, …) to learn from, for validation, for the test; of what
+            ships, for None. own: what else `where` may name, in words; "" for nothing.
         moving: (best parameters by method, test cases) → what moves on the page.
-        batch: cases of a step. steps, rates: of the result that ships.
+        batch: cases of a step. steps, rates: of the result that ships. methods: words of METHODS.
+        figures: (parameters, cases, key) → the figure that judges, where lower is better, and
+            others; None for the loss. others: what they measure, each with its unit.
 
     """
 
@@ -38,13 +41,23 @@ class Experiment:
     data: str
     unit: str
     measure: str
-    init: Callable[[jax.Array, bool], Tree]
+    init: Callable[[jax.Array, str], Tree]
     loss: Callable[[Tree, Tree, jax.Array], jax.Array]
-    cases: Callable[[], tuple[Tree, Tree, Tree]]
+    cases: Callable[[str | None], tuple[Tree, Tree, Tree]]
     moving: Callable[[dict[str, Tree], Tree], dict[str, list[Any]]]
     batch: int
     steps: int
     rates: tuple[float, ...]
+    methods: tuple[str, ...] = ("none", "layer")
+    figures: Callable[[Tree, Tree, jax.Array], Sequence[jax.Array]] | None = None
+    others: tuple[str, ...] = ()
+    own: str = ""
+
+    def judged(self, params: Tree, cases: Tree, key: jax.Array) -> jax.Array:
+        """Return the figures (1 + others,), the one that judges first."""
+        if self.figures is None:
+            return self.loss(params, cases, key)[None]
+        return jnp.stack([*self.figures(params, cases, key)])
 
 
 class Runs(NamedTuple):
@@ -56,25 +69,25 @@ class Runs(NamedTuple):
     best_params: Tree
 
 
-def first_runs(experiment: Experiment, seeds: jax.Array, normed: bool) -> Runs:
+def first_runs(experiment: Experiment, seeds: jax.Array, method: str) -> Runs:
     """Return the runs before their first step; `seeds` (R,)."""
-    params = jax.vmap(lambda seed: experiment.init(jax.random.key(seed), normed))(seeds)
+    params = jax.vmap(lambda seed: experiment.init(jax.random.key(seed), method))(seeds)
     # With a type of its own, as after a step: else the first step compiles once more.
     best = jnp.full(len(seeds), jnp.inf, jnp.result_type(float))
     return Runs(params, jax.vmap(ADAM.init)(params), best, params)
 
 
 def evaluate(experiment: Experiment, runs: Runs, cases: Tree) -> tuple[Runs, jax.Array]:
-    """Return runs that know their best, and the figures (R,) on cases, always with one noise."""
+    """Return runs that know their best, and the figures (R, 1 + others), always with one noise."""
     key = jax.random.key(0)
-    figures = jax.vmap(lambda params: experiment.loss(params, cases, key))(runs.params)
-    better = figures < runs.best  # not so for one that is not a number
+    figures = jax.vmap(lambda params: experiment.judged(params, cases, key))(runs.params)
+    better = figures[:, 0] < runs.best  # not so for one that is not a number
 
     def kept(old: jax.Array, new: jax.Array) -> jax.Array:
         return jnp.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
     best_params = jax.tree.map(kept, runs.best_params, runs.params)
-    best = jnp.where(better, figures, runs.best)
+    best = jnp.where(better, figures[:, 0], runs.best)
     return runs._replace(best=best, best_params=best_params), figures
 
 

@@ -1,0 +1,1 @@
+"""The networks of the experiments in JAX, an experiment a file, and what trains them."""
