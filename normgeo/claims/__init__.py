@@ -84,6 +84,7 @@ PARTS: dict[str, tuple[Claim, ...]] = {
     text("The gains"): (*magnitude.CLAIMS, *robustness.CLAIMS),
     text("Batches and sequences"): (*practice.CLAIMS, *recurrence.CLAIMS, *trained.CLAIMS),
     text("Depth and images"): depth.CLAIMS,
+    text("Tried small"): trained.SMALL,
 }
 """The claims by subject."""
 

@@ -21,6 +21,11 @@ Verdict = Literal["holds", "fails", "not at this size"]
 METHODS = ("none", "batch", "layer")
 """What networks are normalized by, in the order in which they are shown."""
 
+IN_WORDS = dict(
+    zip(METHODS, (text("no norm"), text("batch norm"), text("layer norm")), strict=True)
+)
+"""The methods, in words."""
+
 FASTER = 0.6
 """What share of the steps counts as about twice as fast."""
 
@@ -37,13 +42,16 @@ class Statement(NamedTuple):
     """A finding of the paper: that one method learns faster than another.
 
     Attributes:
-        words: of the finding. slow, fast: words of METHODS.
+        words: of the finding. slow, fast: words of METHODS. section: of the paper.
+        subject: the network, in words.
 
     """
 
     words: str
     slow: str
     fast: str
+    section: str
+    subject: str
 
 
 STATEMENTS: Mapping[str, Statement] = MappingProxyType(
@@ -55,6 +63,8 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
             ),
             "none",
             "layer",
+            text("section 6.4"),
+            text("DRAW"),
         ),
         "handwriting": Statement(
             text(
@@ -63,6 +73,8 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
             ),
             "none",
             "layer",
+            text("section 6.5"),
+            text("the network that writes"),
         ),
     }
 )
@@ -160,7 +172,7 @@ def load(name: str) -> Result:
 
 def decided(result: Result) -> bool:
     """Whether both methods that the statement compares were run."""
-    return {*result.statement[1:]} <= {*result.methods}
+    return {result.statement.slow, result.statement.fast} <= {*result.methods}
 
 
 def shares(result: Result) -> tuple[float, ...]:
@@ -174,7 +186,7 @@ def shares(result: Result) -> tuple[float, ...]:
     """
     if not decided(result):
         raise Refusal(text("The sentence compares two methods, and one alone was run."))
-    _, slow, fast = result.statement
+    slow, fast = result.statement.slow, result.statement.fast
     found = []
     for slower, faster in zip(
         result.methods[slow].validation, result.methods[fast].validation, strict=True

@@ -23,7 +23,10 @@ def experiment(name: str, settings: Settings, drawn: Multiples) -> None:
     one = next(each for each in drawn.experiments if each.result.name == name)
     points(
         (about.kept, about.changed, _numbers(one)),
-        text("Not the size of the paper: {section} is the original.", section=about.section),
+        text(
+            "Not the size of the paper: {section} is the original.",
+            section=one.result.statement.section,
+        ),
     )
     result = one.result
     versions = ", ".join(f"{library} {version}" for library, version in result.versions.items())

@@ -14,13 +14,12 @@ class About(NamedTuple):
     """An experiment in words.
 
     Attributes:
-        title: in two or three words. section: of the paper.
+        title: in two or three words.
         kept, changed: what is as in the original, and what is not.
 
     """
 
     title: str
-    section: str
     kept: str
     changed: str
 
@@ -28,7 +27,6 @@ class About(NamedTuple):
 ABOUT = {
     "draw": About(
         text("DRAW paints digits"),
-        text("section 6.4"),
         text(
             "As in the original: an encoder and a decoder LSTM, attention that reads and "
             "writes by a grid of Gaussians, a latent z at each step, the variational bound."
@@ -40,7 +38,6 @@ ABOUT = {
     ),
     "handwriting": About(
         text("A network writes by hand"),
-        text("section 6.5"),
         text(
             "As in the original: an LSTM that reads the pen and a window on the text, a "
             "mixture of Gaussians for the next offset of the pen, sequences of over 500 "
@@ -62,11 +59,6 @@ NAMES = dict(
     )
 )
 """The methods of the experiments, in words."""
-
-IN_WORDS = dict(
-    zip(METHODS, (text("no norm"), text("batch norm"), text("layer norm")), strict=True)
-)
-"""The same, as subjects of sentences."""
 
 
 def normalizer_of(method: str) -> Normalizer:

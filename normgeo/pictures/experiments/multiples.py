@@ -9,9 +9,9 @@ import numpy as np
 from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
-from normgeo.experiments.results import RULE, STATEMENTS, Result, load, shares, verdict
+from normgeo.experiments.results import IN_WORDS, RULE, STATEMENTS, Result, load, shares, verdict
 from normgeo.pictures.captions import listed
-from normgeo.pictures.experiments.about import ABOUT, IN_WORDS, NAMES
+from normgeo.pictures.experiments.about import ABOUT, NAMES
 from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table

@@ -60,7 +60,15 @@ def _panel(one: Experiment, curves: Curves, theme: str) -> Panel:
         {"title": curves.up, "range": list(reach([curves])), "zeroline": False},
         high=HIGH,
         over=[
-            Band([text("<b>{title}</b> ({section})", title=about.title, section=about.section)]),
+            Band(
+                [
+                    text(
+                        "<b>{title}</b> ({section})",
+                        title=about.title,
+                        section=one.result.statement.section,
+                    )
+                ]
+            ),
             Band([one.result.statement.words]),
             Band([verdict], color=color, sign=sign),
         ],

@@ -1,0 +1,53 @@
+"""Statements of section 6, tried small: what the experiments that ship have measured."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from normgeo.base.text import text
+from normgeo.claims.claim import FAILS, FOLLOWS, Claim, Finding, numbers, plain
+from normgeo.claims.examples import Example
+from normgeo.experiments.results import FASTER, IN_WORDS, STATEMENTS, load, shares
+
+EXPECTED = {"draw": FAILS, "handwriting": FAILS}
+
+
+def _sooner(name: str, example: Example) -> Finding:
+    """Count the seeds in which the fast method gets as good in time, late and never."""
+    found = shares(load(name))
+    fast = IN_WORDS[STATEMENTS[name].fast]
+    counts = {
+        text("in at most {share} of the steps", share=f"{FASTER:.0%}"): 0,
+        text("later"): 0,
+        text("never"): 0,
+    }
+    for share in found:
+        counts[[*counts][0 if share <= FASTER else 1 if share < float("inf") else 2]] += 1
+    return plain(
+        max(found) <= FASTER,
+        numbers(text("seeds in which {fast} is as good", fast=fast), counts),
+    )
+
+
+def _claim(name: str) -> Claim:
+    statement = STATEMENTS[name]
+    return Claim(
+        key=f"experiment_{name}",
+        statement=text(
+            "Tried small, {subject} gets as good with {fast} as it ever does with {slow}, in at "
+            "most {share} of the steps, at every seed.",
+            subject=statement.subject,
+            fast=IN_WORDS[statement.fast],
+            slow=IN_WORDS[statement.slow],
+            share=f"{FASTER:.0%}",
+        ),
+        source=statement.section,
+        check=partial(_sooner, name),
+        expected=EXPECTED[name],
+        page=f"experiments?tab={name}",
+        kind=FOLLOWS,
+        remark=text("The paper's own experiment is larger. This decides nothing about it."),
+    )
+
+
+CLAIMS = tuple(map(_claim, STATEMENTS))
