@@ -19,6 +19,7 @@ from normgeo import NORMALIZERS, CellLayer, Normalizer, run_cell
 from normgeo.__main__ import main
 from normgeo.base.progress import Stop
 from normgeo.base.refusal import Refusal
+from normgeo.experiments import strokes
 from normgeo.experiments.networks import cells, draw, handwriting
 from normgeo.experiments.networks.training import Training
 from normgeo.experiments.results import result_of
@@ -232,6 +233,41 @@ def test_checkpoint_survives_and_ctrl_c_keeps_what_there_is(tmp_path, end, statu
     assert later.done > 0
     if end == signal.SIGINT:
         assert result_of(json.loads(file.read_text("utf-8"))).steps[-1] >= later.done
+
+
+def test_lines_of_iam_are_learned_from(tmp_path):
+    """Files in its format, of our own hand: the same offsets but for their unit, and all texts."""
+    words = "the moon is round and 'the' sea #1"
+    drawn = [
+        strokes.write(strokes.phrase(np.random.default_rng(n), 60), np.random.default_rng(n))
+        for n in range(10)
+    ]
+    for n, line in enumerate(drawn):
+        at = line.points[:, :2].cumsum(axis=0) * (100, -100)
+        lifts = np.flatnonzero(line.points[:, 2])[:-1] + 1
+        points = [
+            "".join(f'<Point x="{x}" y="{y}" time="0"/>' for x, y in stroke)
+            for stroke in np.split(at, lifts)
+        ]
+        folder, said = tmp_path / f"lineStrokes/a/{n}", tmp_path / f"ascii/a/{n}"
+        folder.mkdir(parents=True)
+        said.mkdir(parents=True)
+        inside = "".join(f"<Stroke>{one}</Stroke>" for one in points)
+        (folder / f"{n}u-01.xml").write_text(f"<StrokeSet>{inside}</StrokeSet>")
+        (said / f"{n}u.txt").write_text(f"CSR:\n\n{words}\n")
+    learned, validation, test = handwriting.data(str(tmp_path))
+    assert [len(part["points"]) for part in (learned, validation, test)] == [8, 1, 1]
+    own = drawn[2].points[1 : handwriting.STEPS]
+    shape = learned["points"][0, 2:]
+    assert np.allclose(shape[:, :2] / shape[:, :2].std(), own[:, :2] / own[:, :2].std(), atol=1e-4)
+    assert np.array_equal(shape[:, 2], own[:, 2])
+    assert "".join(handwriting.EVERY[n] for n in test["texts"][0]) == words
+    fitted = handwriting.EXPERIMENT.fitting(learned)
+    params = fitted.init(jax.random.key(0), "layer")
+    batch = jax.tree.map(lambda each: jnp.asarray(each[:2]), learned)
+    assert np.isfinite(handwriting.loss(params, batch, jax.random.key(0)))
+    with pytest.raises(Refusal, match="has no lineStrokes, ascii"):
+        handwriting.data(str(tmp_path / "ascii"))
 
 
 @pytest.mark.parametrize("experiment", [draw, handwriting])

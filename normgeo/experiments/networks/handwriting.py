@@ -12,13 +12,19 @@ Source: Graves, Generating sequences with recurrent neural networks, 2013, secti
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from string import ascii_letters, digits, punctuation
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.experiments.iam import Line, parts
 from normgeo.experiments.networks.cells import Tree, init_linear, init_lstm, linear, lstm, rest
 from normgeo.experiments.networks.compiled import Experiment
 from normgeo.experiments.strokes import ALPHABET, phrase, write
@@ -27,6 +33,10 @@ STEPS = 504  # of the pen, T
 NEURONS, WINDOWS, GAUSSIANS = 40, 2, 4  # H, K, M
 LINES = (256, 32, 32)  # to learn from, for validation, for the test
 CHARACTERS = 48  # the longest text of T steps
+EVERY = (
+    "".join(dict.fromkeys(ALPHABET + ascii_letters + digits + punctuation))
+    + "\N{REPLACEMENT CHARACTER}"
+)
 PACE = 1 / 16  # characters per step, about: where the windows start
 UNIT = 0.2  # of an offset, in heights of an x: its spread
 TEXTS, WRITTEN, STEADIER = ("one hand", "the moon"), 170, 1.0  # for the page, in steps of the pen
@@ -50,14 +60,25 @@ class Mixture(NamedTuple):
     lift: jax.Array
 
 
-def init(key: jax.Array, method: str) -> Tree:
-    """Return first parameters."""
+def init(key: jax.Array, method: str, characters: int = len(ALPHABET)) -> Tree:
+    """Return first parameters, for texts of so many characters."""
     of_cell, of_window, of_output = jax.random.split(key, 3)
     return {
-        "cell": init_lstm(of_cell, NEURONS, 3 + len(ALPHABET), method),
+        "cell": init_lstm(of_cell, NEURONS, 3 + characters, method),
         "window": init_linear(of_window, 3 * WINDOWS, NEURONS, 0.1),
-        "output": init_linear(of_output, 6 * GAUSSIANS + 1, NEURONS + len(ALPHABET), 0.1),
+        "output": init_linear(of_output, 6 * GAUSSIANS + 1, NEURONS + characters, 0.1),
     }
+
+
+def sized(learned: Tree) -> Callable[[jax.Array, str], Tree]:
+    """Return `init` for the characters that the texts have."""
+    own = int(learned["texts"].max()) < len(ALPHABET)
+    return partial(init, characters=len(ALPHABET if own else EVERY))
+
+
+def one_hot(params: Tree, texts: jax.Array) -> jax.Array:
+    """Return texts (…, U) of numbers as (…, U, characters); −1 is no character."""
+    return jax.nn.one_hot(texts, params["output"]["W"].shape[-1] - NEURONS)
 
 
 def start(texts: jax.Array) -> Step:
@@ -101,7 +122,7 @@ def log_likelihood(of: Mixture, point: jax.Array) -> jax.Array:
 
 def loss(params: Tree, cases: Tree, key: jax.Array) -> jax.Array:
     """Return −log P per step of the pen, in nats; nothing in it is random."""
-    texts, points = jax.nn.one_hot(cases["texts"], len(ALPHABET)), cases["points"].swapaxes(0, 1)
+    texts, points = one_hot(params, cases["texts"]), cases["points"].swapaxes(0, 1)
 
     def step(before: Step, point: jax.Array) -> tuple[Step, tuple[jax.Array, jax.Array]]:
         after = advance(params, before, point, texts)
@@ -116,7 +137,7 @@ def sample(params: Tree, words: jax.Array, key: jax.Array) -> tuple[jax.Array, j
 
     Gaussians are narrowed by e^−STEADIER and the likely ones preferred, as in his section 5.4.
     """
-    texts = jax.nn.one_hot(words, len(ALPHABET))
+    texts = one_hot(params, words)
 
     def step(carry: tuple[Step, jax.Array], key: jax.Array) -> Any:
         before, point = carry
@@ -138,9 +159,33 @@ def sample(params: Tree, words: jax.Array, key: jax.Array) -> tuple[jax.Array, j
 
 
 def data(where: str | None = None) -> tuple[Tree, Tree, Tree]:
-    """Return lines of T steps and their texts, each of random words and by a hand of its own."""
-    learned, validation, test = (_lines(seed, count) for seed, count in enumerate(LINES))
+    """Return lines of T steps and their texts, each of random words and by a hand of its own.
+
+    Or lines of IAM-OnDB that are as long, from a folder, with its texts as a whole and offsets in
+    units of their spread.
+    """
+    if where is None:
+        learned, validation, test = (_lines(seed, count) for seed, count in enumerate(LINES))
+        return learned, validation, test
+    given = [[line for line in part if len(line.points) >= STEPS] for part in parts(Path(where))]
+    if not all(given):
+        raise Refusal(
+            text("Lines of at least {steps} steps of the pen are needed in each part.", steps=STEPS)
+        )
+    unit = np.concatenate([line.points[:, :2] for line in given[0]]).std()
+    longest = max(len(line.words) for part in given for line in part)
+    learned, validation, test = (_given(part, unit, longest) for part in given)
     return learned, validation, test
+
+
+def _given(lines: list[Line], unit: float, longest: int) -> Tree:
+    points = np.zeros((len(lines), STEPS + 1, 3), np.float32)
+    points[:, 0, 2] = 1
+    points[:, 1:] = [line.points[:STEPS] / (unit, unit, 1) for line in lines]
+    texts = np.full((len(lines), longest), -1, np.int32)
+    for n, line in enumerate(lines):
+        texts[n, : len(line.words)] = numbers(line.words)
+    return {"points": points, "texts": texts}
 
 
 def _lines(seed: int, count: int) -> Tree:
@@ -157,8 +202,8 @@ def _lines(seed: int, count: int) -> Tree:
 
 
 def numbers(words: str) -> list[int]:
-    """The place of each character in ALPHABET."""
-    return [ALPHABET.index(character) for character in words]
+    """The place of each character in EVERY, which begins with ALPHABET; of others, the last."""
+    return [EVERY.index(character) if character in EVERY else len(EVERY) - 1 for character in words]
 
 
 def moving(best: dict[str, Tree], test: Tree) -> dict[str, list[Any]]:
@@ -197,4 +242,6 @@ EXPERIMENT = Experiment(
     batch=8,
     steps=360,
     rates=(0.01, 0.02, 0.04, 0.08),
+    sized=sized,
+    own=text("a folder of IAM-OnDB, with lineStrokes and ascii"),
 )
