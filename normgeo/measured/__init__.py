@@ -1,1 +1,1 @@
-"""Table 1 of one's own network: changes of its parameters are made, and its outputs compared."""
+"""Table 1 of a user's own network: its parameters are changed, and its outputs are compared."""

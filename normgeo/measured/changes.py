@@ -1,4 +1,4 @@
-"""The changes of one tensor: Table 1's, by rows and by columns, and any change at all."""
+"""The changes of one tensor: those of Table 1 by rows and by columns, and noise."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHANGES = {
 @final
 @dataclass(frozen=True)
 class Maker:
-    """Makes the changes of one tensor, with numbers that only the seed decides.
+    """Makes the changes of one tensor, from random numbers that depend on the seed alone.
 
     Attributes:
         negative: whether factors are below 0.
@@ -39,7 +39,7 @@ class Maker:
     negative: bool = False
 
     def any_change(self, rows: Sequence[int] | None = None, size: float = 1.0) -> Make:
-        """Noise is added to all entries, or to some rows, of so many times their size."""
+        """Add noise to all entries, or to some rows, of a given multiple of their size."""
 
         def make(values: Mapping[str, Array], draw: int) -> dict[str, Array]:
             W = values[self.tensor.name]
@@ -49,7 +49,7 @@ class Maker:
         return make
 
     def all_times(self, blocks: int = 1) -> Make:
-        """All is multiplied by 2 and by ½, or each of some blocks of rows by its own factor."""
+        """Multiply all entries by 2 and by ½, or each block of rows by its own factor."""
 
         def make(values: Mapping[str, Array], draw: int) -> dict[str, Array]:
             W, sign = values[self.tensor.name], -1 if self.negative else 1
@@ -62,7 +62,7 @@ class Maker:
         return make
 
     def times(self, axis: int, places: Sequence[int] | None = None) -> Make:
-        """Each row along an axis is multiplied by its own factor from ½ to 2, all or some."""
+        """Multiply all rows along an axis, or some, by factors from ½ to 2, one for each."""
 
         def make(values: Mapping[str, Array], draw: int) -> dict[str, Array]:
             factors = self._factors(self.tensor.along(axis), draw)
@@ -73,7 +73,7 @@ class Maker:
         return make
 
     def plus(self, *axes: int) -> Make:
-        """The same is added along some axes; None of them means that to each entry of a row."""
+        """Add a random array that is the same along some axes; for None, along all but the rows."""
 
         def make(values: Mapping[str, Array], draw: int) -> dict[str, Array]:
             W = values[self.tensor.name]

@@ -1,4 +1,4 @@
-"""Derivatives of the outputs along directions in which one tensor each is changed."""
+"""Derivatives of the outputs along directions that change one tensor each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Direction = tuple[str, Callable[[Array, float], Array]]
 
 @final
 class Derivatives:
-    """Takes derivatives of a network at its parameters, and at others near them if need be."""
+    """Takes derivatives of a network at its parameters, or near them where it must."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge

@@ -35,7 +35,7 @@ DECAYED = frozenset({"invariant", "joint", "matrices"})
 @final
 @dataclass(frozen=True)
 class Group:
-    """Parameters that weight decay does the same to.
+    """Parameters on which weight decay has the same effect.
 
     Attributes:
         key: of SENTENCES. names: of its tensors. parameters: how many numbers they hold.
@@ -48,12 +48,12 @@ class Group:
 
     @property
     def sentence(self) -> str:
-        """What weight decay does there."""
+        """Say what weight decay does to them."""
         return SENTENCES[self.key]
 
     @property
     def decays(self) -> bool:
-        """Whether weight decay is for it."""
+        """Whether weight decay should touch it."""
         return self.key in DECAYED
 
 
@@ -83,7 +83,7 @@ class Groups:
 
         Args:
             parameters: as they were measured, a tree or `dict(model.named_parameters())`.
-            decay: of the groups that decay is for; that of the others is 0.
+            decay: λ of the groups that decay should touch; the others have 0.
 
         """
         decay = real_number("decay", decay, least=0)
@@ -103,7 +103,7 @@ class Groups:
         return with_leaves(parameters, {name: name in decayed for name in leaves(parameters)})
 
     def changes(self, decayed: Iterable[str]) -> Table:
-        """Return what would change against one's own choice.
+        """Return what would change against the user's own choice.
 
         Args:
             decayed: names of the tensors that weight decay touches now.

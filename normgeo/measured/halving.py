@@ -1,4 +1,4 @@
-"""Rows tested in groups: a group that stands still is decided at once, one that moves is halved."""
+"""Test rows in groups: a group that moves nothing is decided at once, another one is halved."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def sort_rows(
 
     Args:
         rows: to sort. first: the verdict on all at once. judge: that on some of them at once.
-        tries: groups that may be judged.
+        tries: how many groups may be judged.
 
     >>> moves = lambda rows: Verdict("✗" if 3 in rows else "✓", 0.0)
     >>> found = sort_rows(range(8), moves(range(8)), moves, 6)

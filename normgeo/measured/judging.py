@@ -44,12 +44,13 @@ GROWN = 2.0**8
 @final
 @dataclass(frozen=True)
 class Verdict:
-    """What a network does of a change.
+    """How a network responds to a change.
 
     Attributes:
         sign: ✓ ignored, moved by rounding; ≈ ignored but for ε, moved less by s² as weights grow
             by s; ✗ not ignored; ? moved by no more than rounding may explain, and no less.
-        moved: ‖change of the outputs‖/‖outputs‖, of the first draw that moves them, as δ = 2.
+        moved: ‖change of the outputs‖/‖outputs‖, for the first random change that moves them,
+            as for δ = 2.
 
     """
 
@@ -69,14 +70,14 @@ class Verdict:
 
 @final
 class Judge:
-    """Measures changes of a network, and how much of their effect is rounding.
+    """Measures the effect of changes on a network, and how much of it is rounding.
 
     Attributes:
         rounding: ‖error‖/‖outputs‖ of the network's own arithmetic.
 
-    The outputs f(θ + ηr) and f(θ + 2ηr) are compared for η = √u, where u is one rounding: what of
-    the second is not twice the first is rounding, or curvature as small. So a network that lowers
-    its precision on the way is found out.
+    The changes of the outputs at θ + ηr and at θ + 2ηr are compared for η = √u, where u is the unit
+    roundoff. Where the second is not twice the first, the rest is rounding, or curvature of that
+    size. So a network that lowers its precision inside is noticed.
     """
 
     def __init__(self, running: Running, seed: int) -> None:
@@ -108,7 +109,7 @@ class Judge:
         return MANY * self.rounding
 
     def forget(self) -> None:
-        """Let go of the outputs that are kept for one tensor."""
+        """Release the outputs that are kept for one tensor."""
         self._bases.clear()
 
     def moved(
@@ -168,7 +169,7 @@ class Judge:
         return self.plain(most, influence)
 
     def plain(self, share: float, influence: float = inf) -> Verdict:
-        """Return what a share of the outputs says where no ε is in the way.
+        """Return the verdict that a share of the outputs gives where there is no ε.
 
         Rounding may be as large as what a change moves that is not ignored, a part of the
         influence: then nothing is said.

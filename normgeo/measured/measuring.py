@@ -1,4 +1,4 @@
-"""`measure`: a network is asked which changes of its parameters it ignores."""
+"""`measure`: find which changes of its parameters a network ignores."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TREES = 1 << 20
 @final
 @dataclass(frozen=True)
 class MeasuringCost:
-    """What a measurement takes, told from the shapes of the parameters alone.
+    """What a measurement costs, from the shapes of the parameters alone.
 
     Attributes:
         passes: about how many forward passes, each with all inputs. bytes: of memory at its
@@ -63,7 +63,7 @@ class MeasuringCost:
 
 
 def measuring_cost(parameters: Any, *, neurons: Neurons = 0, tries: int = 4) -> MeasuringCost:
-    """Tell what `measure` would take, without a call of the function.
+    """Return what `measure` would cost, without calling the function.
 
     Args:
         parameters, neurons, tries: as in `measure`.
@@ -80,7 +80,7 @@ def measuring_cost(parameters: Any, *, neurons: Neurons = 0, tries: int = 4) -> 
 
 
 def _cost(tensors: Mapping[str, Tensor], tries: int, *, widen: bool = True) -> MeasuringCost:
-    """What the ways to a verdict take that most tensors go, step by step."""
+    """Add up the steps that most tensors need until there is a verdict."""
     lengths = [
         tensor.along(axis)
         for tensor in tensors.values()
@@ -116,7 +116,7 @@ def measure(
     progress: Report | Progress | None = None,
     resume: MeasuredTable | None = None,
 ) -> MeasuredTable:
-    """Measure which changes of its parameters a network ignores: Table 1 of one's own network.
+    """Measure which changes of its parameters a network ignores: Table 1 of your own network.
 
     Each tensor is changed on a copy, and the outputs are compared. Names decide nothing.
 

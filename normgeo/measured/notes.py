@@ -1,4 +1,4 @@
-"""What is to be said of measured tensors beside the table, in sentences."""
+"""Sentences on measured tensors that stand beside the table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LISTED = 8
 
 
 def on_groups(tensors: Iterable[MeasuredTensor]) -> list[str]:
-    """Return what is to be said once of all tensors of which nothing that was tried is found."""
+    """Return the sentence on all tensors whose rows were tried in groups without a finding."""
     every = [*tensors]
     said = []
     for count, sentence in (

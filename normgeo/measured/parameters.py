@@ -20,7 +20,7 @@ from normgeo.normalizers.blocks import lengths
 @final
 @dataclass(frozen=True, eq=False)
 class Tensor:
-    """One array of the parameters, seen along the axis of its neurons and that of its inputs.
+    """One array of the parameters, with the axis of its neurons and that of its inputs.
 
     Attributes:
         name: its path. values: its numbers, not to be written to. rows: the axis of its neurons,
@@ -71,7 +71,7 @@ class Tensor:
 
     @property
     def is_vector(self) -> bool:
-        """Whether it has one number a neuron: a gain, a bias or their like."""
+        """Whether it has one number for each neuron, as a gain or a bias."""
         return self.columns is None
 
     def along(self, axis: int) -> int:

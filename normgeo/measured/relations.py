@@ -1,4 +1,4 @@
-"""Whole-number relations between derivatives: which factors, each to a power, cancel."""
+"""Whole-number relations between derivatives: which powers of factors cancel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gains and other vectors, told apart by what a network still reads when they are taken away."""
+"""Tell gains from other vectors by what a network still reads without them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CANDIDATES = 8
 
 @final
 class Roles:
-    """Finds the role of vectors.
+    """Finds the roles of vectors.
 
     A gain that is 0 silences what it multiplies: a weight before it moves nothing any more, and a
     weight behind it reads the bias alone, which is the same for all neurons where all vectors are
@@ -56,7 +56,7 @@ class Roles:
         return "vector"
 
     def _ones(self, tensor: Tensor) -> Changes:
-        """All vectors of as many entries as 1."""
+        """Set all vectors of the same length to 1."""
         alike = (
             other
             for other in self._tensors.values()
@@ -99,7 +99,7 @@ class Roles:
         return True
 
     def _changed(self, matrix: Tensor, count: int) -> Array:
-        """Noise is added that sums to 0 over as many columns, so that equal inputs add nothing."""
+        """Add noise that sums to 0 over the columns, so that equal inputs add nothing."""
         noise = self._judge.draw(matrix.name, "role").standard_normal(matrix.values.shape)
         if matrix.columns is not None and matrix.along(matrix.columns) == count:
             noise -= noise.mean(axis=matrix.columns, keepdims=True)

@@ -1,4 +1,4 @@
-"""Shifts of a vector that the biases behind it take off."""
+"""Shifts of a vector that the biases after it compensate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ READERS = 3
 
 @final
 class Shifts:
-    """Searches for vectors v whose shift to v + c is taken off by biases: b − W c of a reader W."""
+    """Searches for vectors v whose shift to v + c biases compensate: b − W c of a reader W."""
 
     def __init__(
         self, judge: Judge, measured: Mapping[str, MeasuredTensor], roles: Mapping[str, str]
@@ -31,7 +31,7 @@ class Shifts:
         self._derivatives = Derivatives(judge)
 
     def find(self) -> tuple[Trade, ...]:
-        """Return the shifts of vectors that are no gains."""
+        """Return the shifts of vectors that are not gains."""
         found = (self._of(t) for t in self._tensors.values() if self._adds(t) and t.values.size > 1)
         return tuple(trade for trade in found if trade is not None)
 

@@ -1,4 +1,4 @@
-"""One tensor measured by itself: which changes of it the network ignores, and of which rows."""
+"""Measure one tensor by itself: which changes of it, and of its rows, the network ignores."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SMALL = 1 / 64
 @final
 @dataclass(frozen=True, eq=False)
 class MeasuredTensor:
-    """What a network does of changes of one tensor.
+    """How a network responds to changes of one tensor.
 
     Attributes:
         name: its path. shape: of the array. neurons: how many rows it has. is_vector: whether a
@@ -55,7 +55,7 @@ class MeasuredTensor:
 
     @property
     def parameters(self) -> int:
-        """How many numbers it holds."""
+        """The number of its entries."""
         return int(np.prod(self.shape))
 
     @property

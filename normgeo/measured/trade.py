@@ -1,4 +1,4 @@
-"""What a network ignores only together: which tensors, by rows or columns, and to which power."""
+"""Changes that a network ignores only together: of which tensors, and to which powers of δ."""
 
 from __future__ import annotations
 

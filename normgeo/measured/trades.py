@@ -1,4 +1,4 @@
-"""Factors that a network ignores only together, found by algebra and decided by measuring.
+"""Find factors that a network ignores only together, by algebra, and decide by measuring.
 
 The derivatives of the outputs by the logarithm of each factor are taken once for each tensor. A
 whole-number relation between them is a trade to first order, however many tensors it has; it
@@ -193,9 +193,9 @@ class Trades:
         return grown
 
     def _upstream(self, factor: _Factor, known: Sequence[Trade]) -> int:
-        """In how many trades a tensor is not the last one: others take its factor off, or a gain.
+        """Count the trades in which another tensor, or a gain, cancels the factor of this one.
 
-        Of tensors that may stand for each other the last one is told.
+        Of tensors that can replace each other, the last one is named.
         """
         count = 0
         for trade in known:

@@ -1,4 +1,4 @@
-"""Parameters as users keep them: arrays of any library in nested dictionaries, lists and tuples."""
+"""Parameters in nested dictionaries, lists and tuples, with arrays of any library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEEPEST = 64
 
 
 def leaves(tree: Any, name: str = "parameters") -> dict[str, Any]:
-    """Return what a tree holds, by its path: "blocks/0/weight".
+    """Return the leaves of a tree by their paths, as "blocks/0/weight".
 
     >>> leaves({"a": [1.5, {"b": 2.5}]})
     {'a/0': 1.5, 'a/1/b': 2.5}
