@@ -8,6 +8,7 @@ from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import psutil
@@ -220,6 +221,13 @@ def browser(playwright: Playwright, chromium: Path) -> Iterator[Browser]:
     browser.close()
 
 
+def patient(browser: Browser, **options: Any) -> BrowserContext:
+    """A context of a browser whose pages wait as long as a busy machine needs."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(LONGEST)
+    return context
+
+
 class Pages:
     """Opens pages, and keeps what they complain of: an error, or a request to another host."""
 
@@ -402,8 +410,7 @@ def fresh_server(tmp_path: Path, pages: Pages, port: int) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def offline(browser: Browser) -> Iterator[BrowserContext]:
     """A browser without a network."""
-    context = browser.new_context(offline=True)
-    context.set_default_timeout(LONGEST)
+    context = patient(browser, offline=True)
     yield context
     context.close()
 

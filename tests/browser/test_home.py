@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from normgeo.story.story import story
 
-from .conftest import query
+from .conftest import patient, query
 
 
 def test_question_figure_and_slider_are_on_the_first_screen(look_at):
@@ -55,7 +55,7 @@ def test_numbers_can_be_changed(look_at, wait_settled):
 
 @pytest.mark.parametrize("key", ["ko"])
 def test_story_speaks_the_language_of_the_browser(browser, server, wait_settled, key):
-    context = browser.new_context(locale=f"{key}-KR", viewport={"width": 390, "height": 844})
+    context = patient(browser, locale=f"{key}-KR", viewport={"width": 390, "height": 844})
     page = context.new_page()
     page.goto(server)
     wait_settled(page)
@@ -92,7 +92,7 @@ def test_file_of_the_story_draws_every_figure_offline(browser, tmp_path):
 
     made = tmp_path / "story.html"
     subprocess.run([sys.executable, "-m", "normgeo", "story", "-o", made], check=True)
-    context = browser.new_context(offline=True)
+    context = patient(browser, offline=True)
     page = context.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))

@@ -20,7 +20,7 @@ from benchmarks.session import visiting
 from normgeo.ui.frame import PAGES
 from tools.server import OPTIONS, answering, free_port, wait_until_healthy
 
-from .conftest import LONGEST, address
+from .conftest import LONGEST, address, patient
 
 ROOT = Path(__file__).parents[2]
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/opt/homebrew/bin")
@@ -99,7 +99,7 @@ def test_killed_process_takes_its_own_visitors_to_the_same_state_and_nobody_else
     gone, stays = hosted.processes
     pages = {}
     for port, path in ((gone, "/fisher?method=rms&dataset=wine"), (stays, "/batch?dataset=iris")):
-        context = browser.new_context(viewport={"width": 1280, "height": 720})
+        context = patient(browser, viewport={"width": 1280, "height": 720})
         context.add_cookies([{"name": "normgeo", "value": port, "url": hosted.url}])
         page = pages[port] = context.new_page()
         page.goto(hosted.url + path)

@@ -14,7 +14,7 @@ from normgeo.pictures.style.player import written
 from normgeo.settings import Settings
 from tests.quick import QUICK
 
-from .conftest import DRAW
+from .conftest import DRAW, patient
 
 # Other data, methods and units have longer labels.
 STATES: tuple[dict[str, Any], ...] = (
@@ -83,11 +83,11 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     """A page with plotly and the player, as an exported figure has them, for all pictures."""
     view, file = PICTURES["effect"], tmp_path_factory.mktemp("margins") / "any.html"
     write(view.figure(view.compute(Settings()), "light"), file)
-    page = browser.new_page(offline=True)
+    page = patient(browser, offline=True).new_page()
     page.goto(file.as_uri())
     page.locator(".frames input").wait_for()
     yield page
-    page.close()
+    page.context.close()
 
 
 def plain(figure: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from normgeo.pictures.style.sheet import Panel, Sheet, answer, marks, told
 from normgeo.settings import Settings
 from tests.pairwise import first
 
-from .conftest import DRAW
+from .conftest import DRAW, patient
 
 SHORT = "Layer norm keeps its size."
 LONG = (
@@ -60,7 +60,7 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     write(view.figure(view.compute(Settings()), "light"), file)
     font = file.with_name("font.woff2")
     font.write_bytes(FONT.read_bytes())
-    page = browser.new_page(offline=True)
+    page = patient(browser, offline=True).new_page()
     page.goto(file.as_uri())
     page.locator(".frames input").wait_for()
     page.add_style_tag(
@@ -68,7 +68,7 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         f"src: url({font.as_uri()}); }}"
     )
     yield page
-    page.close()
+    page.context.close()
 
 
 def sheet(said: str, head: str, panels: int, named: int) -> go.Figure:

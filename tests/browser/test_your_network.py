@@ -12,7 +12,7 @@ from normgeo.checkpoints.examples import EXAMPLES
 from tests.pairwise import first
 from tools.server import serving
 
-from .conftest import APP, LONGEST, address
+from .conftest import APP, LONGEST, address, patient
 
 # Words of the figure that reach beyond its edges.
 CUT = """() => {
@@ -211,19 +211,18 @@ def test_uploads_of_a_closed_session_are_let_go_and_of_one_that_came_back_are_no
     (tmp_path / "holds.py").write_text(HOLDS)
     sockets = []
     with serving(tmp_path / "holds.py", tmp_path / "log.txt") as url:
-        left, back, other = (browser.new_page() for _ in range(3))
+        left, back, other = (patient(browser).new_page() for _ in range(3))
         back.route_web_socket(
             "**/stream*", lambda one: sockets.append((one, one.connect_to_server()))
         )
         for page, held in ((left, 1000), (back, 2000), (other, 2000)):
-            page.set_default_timeout(LONGEST)
             page.goto(url if page is other else f"{url}/?hold=1")
             page.get_by_text(f"{held} bytes").wait_for()
         for end in sockets[0]:
             end.close()
         while len(sockets) == 1:
             back.wait_for_timeout(20)
-        left.close()
+        left.context.close()
         until = monotonic() + LONGEST / 1000
         while "1000 bytes, here 0" not in other.inner_text("p >> nth=0") and monotonic() < until:
             other.get_by_role("button", name="Look").click()
@@ -231,4 +230,4 @@ def test_uploads_of_a_closed_session_are_let_go_and_of_one_that_came_back_are_no
         back.get_by_role("button", name="Look").click()
         back.get_by_text("1000 bytes, here 1000").wait_for()
         for page in (back, other):
-            page.close()
+            page.context.close()
