@@ -15,7 +15,7 @@ from normgeo.pictures.batch.axes_places import Place, places_of
 from normgeo.pictures.batch.axes_words import above, below, cases_drawn, one_case
 from normgeo.pictures.style.annotations import colored, width
 from normgeo.pictures.style.colors import blend, name_color
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Band, Sheet, axis_name, drawn, told
 from normgeo.pictures.style.sheet import Panel as Cell
 from normgeo.pictures.style.template import SIZE, THEMES, Theme
@@ -52,18 +52,9 @@ def figure(result: Axes, theme: str) -> go.Figure:
         traces += changes[result.opening]
     sheets = [_sheet(result, m, places, theme) for m in result.panels]
     whole, words = drawn(sheets, traces, theme, result.opening)
-    frames = [
-        {
-            "name": str(m),
-            "data": data,
-            "traces": list(range(still, still + len(data))),
-            "layout": layout,
-        }
-        for m, data, layout in zip(result.panels, changes, words, strict=True)
-    ]
     add_slider(
         whole,
-        frames,
+        frames(result.panels, changes, words, still),
         start=result.opening,
         prefix=text("cases in the batch: m = "),
         theme=theme,

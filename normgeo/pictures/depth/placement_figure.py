@@ -18,7 +18,7 @@ from normgeo.pictures.depth.recommendation import advice, evidence
 from normgeo.pictures.style.annotations import KEPT, halo, note
 from normgeo.pictures.style.colors import blend
 from normgeo.pictures.style.lines import rounded
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import (
     Band,
     Panel,
@@ -48,18 +48,9 @@ def figure(result: Placement, theme: str) -> go.Figure:
     moving = [_marks(found, depth, theme) for depth in found.depths]
     sheets = [_sheet(result, depth, theme) for depth in found.depths]
     whole, words = drawn(sheets, [*still, *moving[result.opening]], theme, result.opening)
-    frames = [
-        {
-            "name": str(depth),
-            "data": data,
-            "traces": list(range(len(still), len(still) + len(data))),
-            "layout": layout,
-        }
-        for depth, data, layout in zip(found.depths, moving, words, strict=True)
-    ]
     add_slider(
         whole,
-        frames,
+        frames(found.depths, moving, words, len(still)),
         start=result.opening,
         prefix=text("blocks in the network: L = "),
         theme=theme,

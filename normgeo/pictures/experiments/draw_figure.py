@@ -13,7 +13,7 @@ from normgeo.pictures.experiments.about import NAMES, normalizer_of
 from normgeo.pictures.experiments.draw import Drawing, Painted
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import rounded
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Panel, Sheet, answer, axis_name, drawn, told
 from normgeo.pictures.style.template import THEMES
 
@@ -30,18 +30,9 @@ def figure(result: Drawing, theme: str) -> go.Figure:
     moving = [_frame(result, place, theme) for place in range(result.glimpses)]
     sheets = [_sheet(result, place, theme) for place in range(result.glimpses)]
     whole, words = drawn(sheets, [*still, *moving[result.opening]], theme, result.opening)
-    frames = [
-        {
-            "name": str(place + 1),
-            "data": data,
-            "traces": list(range(len(still), len(still) + len(data))),
-            "layout": layout,
-        }
-        for place, (data, layout) in enumerate(zip(moving, words, strict=True))
-    ]
     add_slider(
         whole,
-        frames,
+        frames(range(1, result.glimpses + 1), moving, words, len(still)),
         start=result.opening,
         prefix=text("glimpse t = "),
         theme=theme,

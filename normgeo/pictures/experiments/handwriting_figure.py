@@ -15,7 +15,7 @@ from normgeo.pictures.experiments.about import NAMES, normalizer_of
 from normgeo.pictures.experiments.handwriting import WRITERS, Handwriting, Line
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import rounded
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Panel, Sheet, answer, axis_name, drawn, told
 from normgeo.pictures.style.template import THEMES
 
@@ -28,13 +28,9 @@ def figure(result: Handwriting, theme: str) -> go.Figure:
     moving = [_frame(result, step, theme) for step in result.steps]
     sheets = [_sheet(result, step, theme) for step in result.steps]
     whole, words = drawn(sheets, moving[result.opening], theme, result.opening)
-    frames = [
-        {"name": str(step), "data": data, "traces": list(range(len(data))), "layout": layout}
-        for step, data, layout in zip(result.steps, moving, words, strict=True)
-    ]
     add_slider(
         whole,
-        frames,
+        frames(result.steps, moving, words),
         start=result.opening,
         prefix=text("steps of the pen: "),
         theme=theme,

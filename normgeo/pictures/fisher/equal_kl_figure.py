@@ -15,7 +15,7 @@ from normgeo.pictures.captions import listed, variant
 from normgeo.pictures.fisher.equal_kl import EqualKL, Plane
 from normgeo.pictures.style.annotations import colored, note, sized
 from normgeo.pictures.style.colors import blend, legible, method_color
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, drawn, told
 from normgeo.pictures.style.template import LARGE, MEASURED, PREDICTED, SIZE, THEMES, Theme
 
@@ -44,12 +44,9 @@ def figure(result: EqualKL, theme: str) -> go.Figure:
     sheet = Sheet(_answer(result), rows=[_axes(result, look)], foot=foot)
     whole, _ = drawn([sheet], [*moving[opening], *points, *_legend(look)], theme)
     if planes:
-        names = [number(level) for level in result.levels.tolist()]
-        frames = [
-            {"name": name, "data": [*map(_moving, data)], "traces": list(range(len(data)))}
-            for name, data in zip(names, moving, strict=True)
-        ]
-        add_slider(whole, frames, start=opening, prefix=text("KL in nats: c = "), theme=theme)
+        names = map(number, result.levels.tolist())
+        moved = frames(names, [[*map(_moving, data)] for data in moving])
+        add_slider(whole, moved, start=opening, prefix=text("KL in nats: c = "), theme=theme)
     return whole
 
 

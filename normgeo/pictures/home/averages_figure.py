@@ -15,7 +15,7 @@ from normgeo.pictures.home.arithmetic import arithmetic, shown
 from normgeo.pictures.home.averages import Averages
 from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, axis_name, drawn
 from normgeo.pictures.style.template import SIZE, THEMES
 from normgeo.settings import as_text
@@ -43,15 +43,12 @@ def figure(result: Averages, theme: str) -> go.Figure:
     whole, layouts = drawn(sheets, traces, theme, result.opening)
     add_slider(
         whole,
-        [
-            {
-                "name": number(factor, 6),
-                "data": [{"type": "heatmap", "text": grids[step][place]} for place in moving],
-                "traces": moving,
-                "layout": layouts[step],
-            }
-            for step, factor in enumerate(result.factors)
-        ],
+        frames(
+            (number(factor, 6) for factor in result.factors),
+            [[{"type": "heatmap", "text": one[place]} for place in moving] for one in grids],
+            layouts,
+            moving,
+        ),
         start=result.opening,
         prefix=text("contrast × "),
         theme=theme,

@@ -16,7 +16,7 @@ from normgeo.pictures.invariance.effect import EffectOnData, movement, sign_and_
 from normgeo.pictures.invariance.effect_figure import faded_ink
 from normgeo.pictures.invariance.thumbnails import LEVELS
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, drawn
 from normgeo.settings import as_text
 from normgeo.tables import marks
@@ -47,10 +47,7 @@ def figure(result: EffectOnData, theme: str) -> go.Figure:
     )
     add_slider(
         whole,
-        [
-            {"name": number(strength, 6), "data": data, "traces": moving, "layout": layout}
-            for strength, data, layout in zip(effect.strengths, changes, words, strict=True)
-        ],
+        frames((number(one, 6) for one in effect.strengths), changes, words, moving),
         start=result.opening,
         prefix=text("contrast × "),
         theme=theme,

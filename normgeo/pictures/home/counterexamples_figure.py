@@ -13,7 +13,7 @@ from normgeo.invariance.witness import Side, Witness
 from normgeo.pictures.home.arithmetic import shown
 from normgeo.pictures.home.counterexamples import Counterexamples, change, worked
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, axis_name, drawn
 from normgeo.pictures.style.template import SIZE, THEMES
 from normgeo.tables import marks
@@ -48,15 +48,11 @@ def figure(result: Counterexamples, theme: str) -> go.Figure:
     whole, words = drawn(sheets, traces, theme, result.opening)
     add_slider(
         whole,
-        [
-            {
-                "name": f"{place + 1}",
-                "data": [{"type": "heatmap", **one} for one in grids[place]],
-                "traces": list(range(len(traces))),
-                "layout": words[place],
-            }
-            for place in range(len(cells))
-        ],
+        frames(
+            range(1, len(cells) + 1),
+            [[{"type": "heatmap", **one} for one in cell] for cell in grids],
+            words,
+        ),
         start=result.opening,
         prefix=text("number "),
         theme=theme,

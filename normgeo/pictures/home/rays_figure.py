@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import or_
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -11,7 +13,7 @@ from normgeo.pictures.learning_rate.angular_update import AngularUpdate, norm_wo
 from normgeo.pictures.learning_rate.angular_update_words import seen
 from normgeo.pictures.learning_rate.weight_plane_figure import Plane, Trace, stretch_of
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, drawn
 from normgeo.pictures.style.template import THEMES
 
@@ -32,18 +34,11 @@ def figure(result: AngularUpdate, theme: str) -> go.Figure:
     whole, words = drawn(sheets, [*moving[opening], _line(result)], theme, opening)
     for trace, source in zip(whole.data, plane.sources, strict=False):
         trace.source = source
-    whole.update_layout({axis: {"range": ends} for axis, ends in plane.view(opening)})
+    views = [{axis: {"range": ends} for axis, ends in plane.view(step)} for step in every]
+    whole.update_layout(views[opening])
     add_slider(
         whole,
-        [
-            {
-                "name": norm_words(float(result.curve.norms[step])),
-                "traces": list(range(len(moving[step]))),
-                "data": moving[step],
-                "layout": words[step] | {axis: {"range": ends} for axis, ends in plane.view(step)},
-            }
-            for step in every
-        ],
+        frames(map(norm_words, result.curve.norms.tolist()), moving, map(or_, words, views)),
         start=opening,
         prefix=f"{result.symbol} = ",
         theme=theme,

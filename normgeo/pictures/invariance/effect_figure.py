@@ -14,7 +14,7 @@ from normgeo.pictures.invariance.effect import EffectOnData, parameter
 from normgeo.pictures.invariance.effect_words import beside, heading, missing, what_is_drawn
 from normgeo.pictures.invariance.thumbnails import BOX, LEVELS, Grid, bars, images
 from normgeo.pictures.style.colors import blend
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Panel, Sheet, drawn
 from normgeo.pictures.style.template import THEMES, ink_scale
 from normgeo.settings import as_text
@@ -46,13 +46,10 @@ def figure(result: EffectOnData, theme: str) -> go.Figure:
     sheets = [_sheet(result, grid, step, theme) for step in every]
     whole, words = drawn(sheets, traces, theme, opening)
     whole.update_layout(meta={**whole.layout.meta, "picks": [grid.picks(result.names)]})
-    frames = [
-        {"name": number(strength, 6), "data": data, "traces": moving, "layout": layout}
-        for strength, data, layout in zip(effect.strengths, changes, words, strict=True)
-    ]
+    names = (number(strength, 6) for strength in effect.strengths)
     add_slider(
         whole,
-        frames,
+        frames(names, changes, words, moving),
         start=opening,
         prefix=f"{parameter(effect.transform)} = ",
         theme=theme,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from operator import or_
 from typing import Any
 
 import plotly.graph_objects as go
@@ -28,7 +29,7 @@ from normgeo.pictures.invariance.where_z_lives_panels import (
 )
 from normgeo.pictures.style.annotations import colored
 from normgeo.pictures.style.colors import CLASSES
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Band, Sheet, answer, drawn
 from normgeo.pictures.style.sheet import Panel as Axes
 from normgeo.pictures.style.template import SMALL, THEMES
@@ -59,23 +60,20 @@ def figure(result: Places, theme: str) -> go.Figure:
     whole, words = drawn(sheets, [*traces, *_legend(result, theme)], theme, opening)
     whole.update_layout(legend={"font": {"size": SMALL}, **LEGEND}, **_ranges(sheets[opening]))
     turnable(whole)
-    frames = [
-        {
-            "name": number(strength, 6),
-            "traces": [panel.trace(kind) for panel in panels for kind in MOVING],
-            "data": [
-                {"type": "scatter", **{key: trace[key] for key in CHANGES if key in trace}}
-                for panel in panels
-                for trace in moving(result, panels, panel, step, theme)
-            ],
-            "layout": words[step] | _ranges(sheets[step]),
-        }
-        for step, strength in enumerate(strengths)
+    names = (number(strength, 6) for strength in strengths)
+    changes = [
+        [
+            {"type": "scatter", **{key: trace[key] for key in CHANGES if key in trace}}
+            for panel in panels
+            for trace in moving(result, panels, panel, step, theme)
+        ]
+        for step in range(len(strengths))
     ]
+    places = [panel.trace(kind) for panel in panels for kind in MOVING]
     prefix = "δ = " if result.journey.transform.rescales else text("strength of γ: ")
     add_slider(
         whole,
-        frames,
+        frames(names, changes, map(or_, words, map(_ranges, sheets)), places),
         start=opening,
         prefix=prefix,
         theme=theme,

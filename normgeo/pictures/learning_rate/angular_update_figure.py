@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from normgeo.pictures.learning_rate.weight_plane_figure import (
     step_traces,
 )
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Panel, Sheet, Tiles, answer, drawn, told
 from normgeo.pictures.style.template import CLAIM, MEASURED, PREDICTED, THEMES, log_ticks
 
@@ -46,19 +47,11 @@ def figure(result: AngularUpdate, theme: str) -> go.Figure:
     whole, words = drawn(sheets, [*moving[opening], *_lines(result, theme)], theme, opening)
     for trace, source in zip(whole.data, plane.sources, strict=False):
         trace.source = source
-    frames = [
-        {
-            "name": norm_words(float(result.curve.norms[step])),
-            "traces": list(range(len(moving[step]))),
-            "data": moving[step],
-            "layout": words[step] | {axis: {"range": ends} for axis, ends in plane.view(step)},
-        }
-        for step in every
-    ]
-    whole.update_layout({axis: {"range": ends} for axis, ends in plane.view(opening)})
+    views = [{axis: {"range": ends} for axis, ends in plane.view(step)} for step in every]
+    whole.update_layout(views[opening])
     add_slider(
         whole,
-        frames,
+        frames(map(norm_words, result.curve.norms.tolist()), moving, map(or_, words, views)),
         start=opening,
         prefix=f"{result.symbol} = ",
         theme=theme,

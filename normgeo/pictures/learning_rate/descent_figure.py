@@ -13,7 +13,7 @@ from normgeo.pictures.learning_rate.descent import Descents
 from normgeo.pictures.style.annotations import colored, note
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import end_mark, line, predicted_style, start_styles
-from normgeo.pictures.style.player import Frame, add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Band, Panel, Sheet
 from normgeo.pictures.style.template import THEMES, log_ticks
 
@@ -30,15 +30,12 @@ def figure(result: Descents, theme: str) -> go.Figure:
     ).on([*lines, *_dots(result, 0, look.ink, color)], theme)
     moving = [len(lines) + panel for panel in range(3)]
     last = max(1, result.steps)
-    frames: list[Frame] = [
-        {
-            "name": str(step),
-            "traces": moving,
-            "data": [{"type": "scatter", "x": x, "y": y} for x, y in _places(result, step)],
-        }
-        for step in [*range(0, last, -(-last // (FRAMES - 1))), last]
+    steps = [*range(0, last, -(-last // (FRAMES - 1))), last]
+    changes = [
+        [{"type": "scatter", "x": x, "y": y} for x, y in _places(result, step)] for step in steps
     ]
-    add_slider(drawn, frames, start=0, prefix=text("step "), theme=theme, single=True)
+    moved = frames(steps, changes, traces=moving)
+    add_slider(drawn, moved, start=0, prefix=text("step "), theme=theme, single=True)
     return drawn
 
 

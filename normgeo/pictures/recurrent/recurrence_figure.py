@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from normgeo.base.text import text
 from normgeo.pictures.recurrent.recurrence import Curves, Recurrences
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import rounded
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Panel, Sheet, across, answer, drawn, stretch, told, upright
 from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES, log_ticks, powers
 
@@ -29,24 +30,18 @@ def figure(result: Recurrences, theme: str) -> go.Figure:
     )
     moving = [place for place in range(len(lines)) if place not in still]
     figure, layouts = drawn([*sheets.values()], lines, theme, result.opening)
-    frames = [
-        {
-            "name": f"{radius:g}",
-            "data": [{"x": x, "y": y} for x, y in _values(result, radius)],
-            "traces": moving,
-            "layout": layout | _heights([*result.curves[radius].values()]),
-        }
-        for radius, layout in zip(sheets, layouts, strict=True)
-    ]
+    radii = [f"{radius:g}" for radius in result.curves]
+    changes = [[{"x": x, "y": y} for x, y in _values(result, radius)] for radius in result.curves]
+    heights = [_heights([*curves.values()]) for curves in result.curves.values()]
     figure.update_layout(_heights([*result.curves[result.opens_at].values()]))
     add_slider(
         figure,
-        frames,
+        frames(radii, changes, map(or_, layouts, heights), moving),
         start=result.opening,
         prefix=text("spectral radius ρ = "),
         theme=theme,
         setting="radius",
-        values=[f"{radius:g}" for radius in result.curves],
+        values=radii,
     )
     return figure
 

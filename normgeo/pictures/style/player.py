@@ -7,7 +7,7 @@ is on the screen: shapes, annotations and traces by index.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,25 @@ HEIGHT = 540  # of a figure that says none
 PLAYED = 6000  # milliseconds from the first frame to the last
 
 Frame = dict[str, Any]
+
+
+def frames(
+    names: Iterable[object],
+    data: Iterable[Sequence[Any]],
+    layouts: Iterable[Mapping[str, Any]] | None = None,
+    traces: Sequence[int] | int = 0,
+) -> list[Frame]:
+    """Return frames: their names, what they change of traces, and their layouts.
+
+    `traces` are the places of those that change, or the place of the first of them.
+    """
+    found: list[Frame] = []
+    for name, changed in zip(map(str, names), data, strict=True):
+        places = range(traces, traces + len(changed)) if isinstance(traces, int) else traces
+        found.append({"name": name, "data": [*changed], "traces": [*places]})
+    for frame, layout in zip(found, layouts or (), strict=layouts is not None):
+        frame["layout"] = layout
+    return found
 
 
 def add_slider(

@@ -16,7 +16,7 @@ from normgeo.normalizers.blocks import lengths
 from normgeo.null_directions.walk import Walk
 from normgeo.pictures.style.annotations import colored
 from normgeo.pictures.style.colors import legible, method_color
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Panel, Sheet, Tiles, answer, drawn, told
 from normgeo.pictures.style.template import SIZE, THEMES
 from normgeo.pictures.symmetry.walk import Walks, headline
@@ -59,18 +59,14 @@ def figure(result: Walks, theme: str) -> go.Figure:
     ]
     whole, words = drawn(sheets, traces, theme, result.opening)
     whole.update_layout(meta={**whole.layout.meta, "picks": _picks(result, reach)}, bargap=0.5)
-    frames = [
-        {
-            "name": number(float(step)),
-            "data": [change for one in walks for change in _changes(one, _sizes(result), t)],
-            "traces": moving,
-            "layout": words[t],
-        }
-        for t, step in enumerate(result.steps)
+    names = [number(float(step)) for step in result.steps]
+    changes = [
+        [change for one in walks for change in _changes(one, _sizes(result), t)]
+        for t in range(len(names))
     ]
     add_slider(
         whole,
-        frames,
+        frames(names, changes, words, moving),
         start=result.opening,
         prefix=text("walk by r = "),
         theme=theme,
