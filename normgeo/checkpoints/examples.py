@@ -47,7 +47,7 @@ EXAMPLES: Mapping[str, Example] = {
             text(
                 "Batch norm. Eleven neurons are near the norm at which growth and weight decay "
                 "balance. The last one was started 100 times as long: decay has not yet brought "
-                "it down, and a step turns it by a fiftieth of what it turns the others."
+                "it down, and a step turns it a fiftieth as far as the others."
             ),
             "momentum",
             0.1,

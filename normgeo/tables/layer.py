@@ -97,8 +97,8 @@ def notes_on_names(proposals: Sequence[Proposal], left_out: Mapping[str, str]) -
     if counts[UNKNOWN] or counts[NAMES]:
         said.append(
             text(
-                "Of {all} layers the norm of {guessed} is guessed from names, and of {unknown} "
-                "unknown, for no name tells it: state norm and place where you know them.",
+                "The norms of {guessed} of {all} layers are guessed from names, and of {unknown} "
+                "no name tells the norm: state norm and place where you know them.",
                 all=len(proposals),
                 guessed=counts[NAMES],
                 unknown=counts[UNKNOWN],

@@ -81,9 +81,12 @@ def _first_order(picture: Noise) -> str:
     if not measured:
         return law
     if picture.first_order_from is None:
-        return text("{law} Here it is {measured} of what is measured.", law=law, measured=measured)
+        return text(
+            "{law} Compared with what is measured it is {measured}.", law=law, measured=measured
+        )
     return text(
-        "{law} Here it is {measured} of what is measured, and within 10% of it from m = {m:,} on.",
+        "{law} Compared with what is measured it is {measured}, and within 10% of it from "
+        "m = {m:,} on.",
         law=law,
         measured=measured,
         m=picture.first_order_from,

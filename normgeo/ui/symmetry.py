@@ -58,7 +58,7 @@ def angles(settings: Settings, picture: NullDirections) -> None:
         (
             f"{sign} {reason.title}",
             str(text("{null} of {span}", null=reason.null, span=reason.span)),
-            f"{number(0.0 if reason.angle < SAME else degrees(reason.angle), 2)}°",
+            f"{number(0.0 if reason.angle < SAME else degrees(reason.angle), 3)}°",
         )
         for sign, reason in zip(signs, changes, strict=True)
         if reason.angle is not None

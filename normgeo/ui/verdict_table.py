@@ -247,7 +247,7 @@ def agreement(settings: Settings) -> str:
     """How many cells of the paper's Table 1 hold for the settings."""
     found = compare_with_table_1(verdicts(rows(settings, "paper"), COLUMNS["paper"], settings.seed))
     words = text(
-        "{agreeing} of {cells} cells agree with the paper (section 5.1, Table 1)",
+        "{agreeing} of {cells} cells agree with the paper (section 5.1, Table 1, for δ > 0)",
         agreeing=found.agreeing,
         cells=found.cells,
     )

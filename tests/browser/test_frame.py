@@ -162,6 +162,13 @@ ILL_SET = """() => [...document.querySelectorAll('.js-plotly-plot')].flatMap((pl
 })"""
 """The words of figures that are cut off or too small to read."""
 
+EMPTY = """() => {
+  const main = document.querySelector('[data-testid=stMain]');
+  const content = main.querySelector('[data-testid=stMainBlockContainer]');
+  return main.scrollHeight - Math.max(content.getBoundingClientRect().height, main.clientHeight);
+}"""
+"""The pixels of a page below its content."""
+
 
 @pytest.mark.parametrize("path", first(["/learning_rate", *PATHS.values()]))
 def test_phone_cuts_nothing_and_has_no_accessibility_violation(
@@ -177,6 +184,7 @@ def test_phone_cuts_nothing_and_has_no_accessibility_violation(
         )
         for content, window in widths:
             assert content <= window == 390, tab
+        assert phone.evaluate(EMPTY) <= 1, tab
         assert phone.evaluate(ILL_SET) == [], tab
         if tab != "the page":
             assert axe(phone, "[role=tabpanel]") == [], tab

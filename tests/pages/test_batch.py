@@ -44,8 +44,8 @@ def test_batch_of_two_is_explained_and_so_is_how_far_to_trust_the_prediction(sho
     ratio = {r["batch"]: r["predicted_sigma_error"] / (r["sigma_error"] or 1) for r in records}
     assert ratio[2] > 1.3  # the digits have heavy tails, and the sentence says so
     assert (
-        f"Here it is {ratio[2]:.2f} times at m = 2, {ratio[16]:.2f} times at m = 16 of what is "
-        "measured, and within 10% of it from m = "
+        f"Compared with what is measured it is {ratio[2]:.2f} times at m = 2, {ratio[16]:.2f} "
+        "times at m = 16, and within 10% of it from m = "
     ) in page.words
 
 

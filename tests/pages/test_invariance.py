@@ -162,8 +162,8 @@ def test_epsilon_leaves_rescaling_only_in_the_limit(shown):
     page = shown("invariance", eps="1e-5")
     assert page.signs() == {"batch norm": "≈✗≈≈✓✗", "layer norm": "≈✓✗≈✗≈", "weight norm": "✓✗✓✗✗✗"}
     assert (
-        "12 of 18 cells agree with the paper (section 5.1, Table 1), whose table is for ε = 0"
-        in page.words
+        "12 of 18 cells agree with the paper (section 5.1, Table 1, for δ > 0), whose table is for "
+        "ε = 0" in page.words
     )
     assert page.figures == ["effect", "floating_point"]
     why = shown("invariance", eps="1e-5", tab="why")

@@ -45,7 +45,7 @@ def test_default_is_batch_norm_on_digits_one_against_the_rest(shown):
     assert "by formula H = 10, as counted" in head(page)
     words = page.captions("walk")
     assert "<b>1</b> by weight matrix re-scaling" in words
-    assert "<b>9</b> by weight vector re-scaling" in words
+    assert "<b>9</b> more by weight vector re-scaling" in words
     assert "<b>KL = 0</b>" in words
     assert "each class against the rest" in page.words
     assert len(page.sent(page.figures[0])["figure"]) < 150_000
@@ -91,7 +91,7 @@ def test_layer_norm_has_its_shifts_and_its_scale(shown):
     page = shown("symmetry", method="layer")
     assert "<b>F is singular: 62 of 610 directions change nothing</b>" in head(page)
     assert "by formula GD + G = 61 + 1 = 62, as counted" in head(page)
-    assert "<b>61</b> by weight matrix re-centering" in page.captions("walk")
+    assert "<b>61</b> more by weight matrix re-centering" in page.captions("walk")
     assert row(page, f"{YES} weight matrix re-centering")[1:] == ["61 of 61", "0°"]
     assert row(page, f"{NO} weight vector re-scaling")[1:] == ["1 of 10", "81°"]
 
@@ -115,7 +115,7 @@ def test_method_goes_into_the_url_and_changes_the_picture(shown):
 def test_softmax_is_a_reason_where_it_is_asked_for(shown):
     page = shown("symmetry", dataset="wine", family="categorical", method="batch")
     assert "by formula H + max(0, D − H) = 4 + 9 = 13, as counted" in head(page)
-    assert "<b>9</b> by the softmax" in page.captions("walk")
+    assert "<b>9</b> more by the softmax" in page.captions("walk")
     assert "each class against the rest" not in page.words
 
 

@@ -153,7 +153,7 @@ CLAIMS = (
             "The Zen of Python, batches of 16, Adam at the best of five learning rates. It holds "
             "for Eq. 20 as printed and with μ and σ of each gate. With 4 units nothing is gained "
             "that all seeds agree on, and a tanh cell of 48 learns more slowly with layer norm. "
-            "These are steps: a step with layer norm also takes longer."
+            "This counts steps; each step also takes longer with layer norm."
         ),
     ),
     Claim(

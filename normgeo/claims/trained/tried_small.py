@@ -46,7 +46,10 @@ def _claim(name: str) -> Claim:
         expected=EXPECTED[name],
         page=f"experiments?tab={name}",
         kind=FOLLOWS,
-        remark=text("The paper's own experiment is larger. This decides nothing about it."),
+        remark=text(
+            "Where seeds differ, the page Experiments calls it not decided. The paper's own "
+            "experiment is larger, and nothing is decided about it."
+        ),
     )
 
 

@@ -18,9 +18,9 @@ ADVICE = {
     "none": text("Leave the norm out."),
 }
 RULE = text(
-    "Ahead: every seed beats every seed of the other, and the mean is {margin:.0%} higher or more. "
-    "Recommended: ahead of both others in the deepest networks, with and without warm-up, and "
-    "behind at no depth.",
+    "One place is ahead of another if its every seed beats every seed of the other and its mean is "
+    "{margin:.0%} higher or more. It is recommended if it is ahead of both others in the deepest "
+    "networks, with and without warm-up, and behind at no depth.",
     margin=MARGIN,
 )
 
@@ -132,5 +132,5 @@ def _warm_up(found: Accuracy, depth: int) -> str:
         if found.ahead((kind, "with"), (kind, "without"), depth)
     ]
     if not helped:
-        return text("A warm-up changes little, once each has its best rate.")
+        return text("A warm-up changes little, once each network has its best learning rate.")
     return text("A warm-up of the rate helps {names}.", names=listed(helped))

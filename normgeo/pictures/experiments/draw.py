@@ -57,8 +57,9 @@ class Drawing(NamedTuple):
         """What a glimpse has come to, in words."""
         without, normed = (number(float(one.missed[place].mean()), 3) for one in self._ordered)
         return text(
-            "Glimpse {t} of {T}: a canvas misses its digit by {without} nats without a norm, "
-            "{normed} with it.",
+            "Glimpse {t} of {T}: on these {count} digits, a canvas misses by {without} nats "
+            "without a norm, {normed} with it.",
+            count=len(self.digits),
             t=place + 1,
             T=self.glimpses,
             without=without,
@@ -74,8 +75,8 @@ class Drawing(NamedTuple):
         if wide < side:
             return text("Pictures are {side} pixels wide, the window {wide} on average.", **words)
         return text(
-            "Pictures are {side} pixels wide, the window {wide} on average: it leaves nothing out, "
-            "so nothing is attended to.",
+            "Pictures are {side} pixels wide, the window {wide} on average: it covers "
+            "the whole picture, so there is nothing to choose.",
             **words,
         )
 

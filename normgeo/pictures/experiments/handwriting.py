@@ -77,7 +77,7 @@ class Handwriting(NamedTuple):
         """How many lines are whole at a step of the pen."""
         whole = sum(len(one.points) <= step for one in self.lines)
         return text(
-            "After {step} steps of the pen {whole} of {all} lines are written.",
+            "After {step} steps of the pen {whole} of {all} lines have ended.",
             step=step,
             whole=whole,
             all=len(self.lines),

@@ -16,6 +16,7 @@ from normgeo.pictures.style.template import SIZE, SMALL
 FACTOR = 28  # type of the four numbers that answer the question
 CLEAR = 3  # pixels between the words of two steps
 NEAR = 0.01  # of a factor
+SMALL_ANGLE = 0.1  # of a factor: up to here an angle grows as its tangent does
 FAR, BESIDE = 0.75, 24  # a share of the reach; pixels that words go on beyond their step there
 
 
@@ -49,8 +50,11 @@ def why(result: AngularUpdate, step: int) -> str:
     if twice:
         return text("Twice as long: the same step, from twice as far: half the turn.")
     return text(
-        "{long}: {pushed}, from {times} times as far: the turn × {turn}.",
+        "{long}: {pushed}, from {times} times as far: {what} × {turn}.",
         long=long,
+        what=text("the turn")
+        if abs(turn.after / turn.before / expected - 1) < SMALL_ANGLE
+        else text("the tangent of the turn"),
         pushed=text("the gradient × {factor}", factor=fraction(pushed.predicted or 0.0))
         if linear
         else text("the same step"),

@@ -208,10 +208,10 @@ STUDY = Study(
     title=text("A walk along a direction that the model does not see"),
     source=text("section 5.1, Table 1; section 5.2.2"),
     alt=text(
-        "Two walks as far in weight space, side by side: along a direction that changes nothing, "
-        "and along a direction at random. Each has a bar for how far it moves each weight vector, "
-        "the predictions for one case before and after, and the KL divergence. Above them, the "
-        "reasons why directions change nothing, with how many each explains."
+        "Two walks of the same length in weight space, side by side: along a direction that "
+        "changes nothing, and along one at random. Each has a bar for how far it moves each weight "
+        "vector, the predictions for one case before and after, and the KL divergence. Above "
+        "them, the reasons why directions change nothing, with how many each explains."
     ),
     uses=(*USES, "along", "walk", "neuron", "index"),
     compute=compute,

@@ -83,8 +83,13 @@ def _reasons(result: Walks, theme: str) -> list[Tiles]:
     look = THEMES[theme]
     color = legible(method_color(result.found.normalizer), look.paper, look.ink)
     told = [
-        (one, text("<b>{count}</b> by {title}", count=one.count, title=one.title))
-        for one in result.directions
+        (
+            one,
+            text("<b>{count}</b> more by {title}", count=one.count, title=one.title)
+            if place
+            else text("<b>{count}</b> by {title}", count=one.count, title=one.title),
+        )
+        for place, one in enumerate(result.directions)
     ]
     tiles = [
         [colored(words, color, SIZE) if one is result.chosen else words] for one, words in told

@@ -129,7 +129,8 @@ class Neurons(NamedTuple):
             )
         alone = len(self.over_balance) == len(self.values["norm"])  # a block is a neuron
         return near < len(self.over_balance), text(
-            "In {near} of {all} {what} growth and decay balance to within a factor of {factor:g}.",
+            "{near} of {all} {what} have a norm within a factor of {factor:g} of the balance of "
+            "growth and decay.",
             what=text("neurons") if alone else text("blocks"),
             near=near,
             all=len(self.over_balance),
@@ -140,7 +141,11 @@ class Neurons(NamedTuple):
         if self.shorter is None:
             return False, self.without_epsilon
         count = int((self.shorter > MUCH).sum())
-        return count > 0, text(
+        if not count:
+            return False, text(
+                "ε shortens z by at most {most}.", most=percent(float(self.shorter[0]))
+            )
+        return True, text(
             "ε shortens z by more than {much} in {count} of {all} {what}, by {most} at most.",
             much=percent(MUCH),
             count=count,

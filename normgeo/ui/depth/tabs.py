@@ -44,7 +44,7 @@ def train(settings: Settings, drawn: Any) -> None:
     takes = text("It takes about {seconds} s.", seconds=number(cost.seconds, 1)) if cost else ""
     st.markdown(f"{about} {takes}")
     results.show("placements", settings, again=text("Train again"))
-    st.markdown(f"{text('How the picture recommends.')} {RULE}")
+    st.markdown(f"{text('How the picture decides.')} {RULE}")
     st.caption(
         text(
             "All runs of the picture again, in some ten minutes: `python -m tools.depth_accuracy`, "

@@ -28,7 +28,12 @@ def blackboard(settings: Settings, picture: Any) -> None:
     normalizer, transform = settings.selected
     known = verdict(normalizer, transform, settings.seed)
     if known.invariant:
-        st.markdown(text("There is no counterexample to write down: z stays as it is."))
+        st.markdown(
+            text(
+                "There is no counterexample to write down: z stays as it is. Choose a ✗ in the "
+                "table above, and its smallest counterexample stands here."
+            )
+        )
         return
     eps = Fraction(f"{float(normalizer.eps):g}") if known.only_without_eps else Fraction(0)
     found = None

@@ -66,9 +66,9 @@ def _check(verdict: Verdict) -> str:
     return text(
         "Checked in exact arithmetic at N = {N}, H = {H}, D = {D}: z′ = z is a polynomial identity "
         "of degree {degree} at most, and it held at {draws} draw of random integers of up to 2⁶¹, "
-        "seed {seed}. A false identity passes such a draw with a probability below {bound}, so "
-        "this is no proof. That it holds at every size is proved by algebra in the documentation "
-        "(Mathematics, section 2); the check is that the program computes what the algebra says.",
+        "seed {seed}. A false identity passes such a draw with a probability below {bound}. "
+        "Algebra proves it for every size (documentation, Mathematics, section 2); the draw checks "
+        "that the program computes what the algebra says.",
         N=N,
         H=H,
         D=D,
