@@ -30,10 +30,10 @@ FASTER = 0.6
 """What share of the steps counts as about twice as fast."""
 
 RULE = text(
-    "A sentence says that one method learns faster than another. If that method reaches the best "
-    "validation figure of the other in at most {share} of the steps, in every seed, the sentence "
-    "holds; if it takes as many steps or more, or never gets there, in every seed, the sentence "
-    "fails; anything between is not decided at this size.",
+    "A sentence says that one method learns faster than another. It holds if, in every seed, the "
+    "faster one needs at most {share} of the other's steps to the other's best figure on "
+    "validation. It fails if, in every seed, it needs as many or never gets there. Else it is not "
+    "decided at this size.",
     share=f"{FASTER:.0%}",
 )
 
@@ -42,12 +42,13 @@ class Statement(NamedTuple):
     """A finding of the paper: that one method learns faster than another.
 
     Attributes:
-        words: of the finding. slow, fast: words of METHODS. section: of the paper.
-        subject: the network, in words.
+        words: of the finding. short: in a few words. slow, fast: words of METHODS.
+        section: of the paper. subject: the network, in words.
 
     """
 
     words: str
+    short: str
     slow: str
     fast: str
     section: str
@@ -61,6 +62,7 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
                 "With layer norm DRAW learns almost twice as fast, and its variational bound ends "
                 "better than without."
             ),
+            text("Layer norm: almost twice as fast, and a better bound."),
             "none",
             "layer",
             text("section 6.4"),
@@ -71,6 +73,7 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
                 "With layer norm the network that writes reaches a comparable log-likelihood in "
                 "far fewer updates, at batches of 8."
             ),
+            text("Layer norm: as good after far fewer updates."),
             "none",
             "layer",
             text("section 6.5"),

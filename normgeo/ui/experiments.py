@@ -9,7 +9,7 @@ import streamlit as st
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.experiments.about import ABOUT, NAMES
-from normgeo.pictures.experiments.multiples import Experiment, Multiples
+from normgeo.pictures.experiments.multiples import VERDICTS, Experiment, Multiples
 from normgeo.settings import Settings
 from normgeo.ui import results
 from normgeo.ui.tabs import Tabs, points
@@ -22,7 +22,17 @@ def experiment(name: str, settings: Settings, drawn: Multiples) -> None:
     about = ABOUT[name]
     one = next(each for each in drawn.experiments if each.result.name == name)
     points(
-        (about.kept, about.changed, _numbers(one)),
+        (
+            text(
+                "{statement} {verdict}: {evidence}",
+                statement=one.result.statement.words,
+                verdict=VERDICTS[one.verdict],
+                evidence=one.evidence,
+            ),
+            about.kept,
+            about.changed,
+            _numbers(one),
+        ),
         text(
             "Not the size of the paper: {section} is the original.",
             section=one.result.statement.section,

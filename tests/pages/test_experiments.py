@@ -11,7 +11,7 @@ def test_page_opens_with_every_statement_and_the_rule_that_decides(shown):
     assert page.app.title[0].value == "Does it help when it learns?"
     assert page.figures == ["experiments", "draw"]
     words = " ".join(page.captions("experiments").replace("<br>", " ").split())
-    for said in (*(one.words for one in STATEMENTS.values()), RULE):
+    for said in (*(one.short for one in STATEMENTS.values()), RULE):
         assert str(said) in words
 
 
@@ -21,6 +21,7 @@ def test_tab_moves_tells_what_differs_and_has_the_command(name, shown):
     assert page.figures == ["experiments", name]
     assert page.figure(name)["layout"]["meta"]["steps"]["labels"]
     assert str(ABOUT[name].changed) in page.words
+    assert str(STATEMENTS[name].words) in page.words
     assert load(name).command in [code.value for code in page.app.code]
 
 

@@ -43,7 +43,7 @@ def test_verdict_of_a_statement_is_that_of_the_curves_with_its_mark(name):
     figure = ALL.figure(Multiples((learned(CURVES[name]),)), "light")
     words = " ".join(note.text for note in figure.layout.annotations).replace("<br>", " ")
     assert str(multiples.VERDICTS[name]) in words
-    assert str(STATEMENTS["draw"].words) in words.replace("  ", " ")
+    assert str(STATEMENTS["draw"].short) in words.replace("  ", " ")
     drawn = [one.path for one in figure.layout.shapes if one.type == "path"]
     sign = {"holds": "✓", "fails": "✗"}.get(name)
     assert len(drawn) == (sign is not None)
@@ -58,9 +58,11 @@ def test_headline_counts_verdicts_and_names_the_seeds_that_decide():
         "Of 4 statements of the paper, tried small: 1 holds, 2 fail, 1 is not decided."
     )
     assert [one.evidence for one in result.experiments[:3]] == [
-        "steps until layer norm is as good as the best without a norm, by seed: 33%, 33%, 33%.",
-        "layer norm never gets as good as the best without a norm.",
-        "steps until layer norm is as good as the best without a norm, by seed: 67%, 67%, 67%.",
+        "layer norm reaches the best result without a norm after this share of the steps, seed by "
+        "seed: 33%, 33%, 33%.",
+        "layer norm never reaches the best result without a norm.",
+        "layer norm reaches the best result without a norm after this share of the steps, seed by "
+        "seed: 67%, 67%, 67%.",
     ]
 
 

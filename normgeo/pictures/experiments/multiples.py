@@ -40,20 +40,30 @@ class Experiment(NamedTuple):
 
     @property
     def evidence(self) -> str:
-        """The numbers that the rule looks at."""
+        """The numbers that the rule looks at, in a sentence."""
+        words = {
+            "fast": IN_WORDS[self.result.statement.fast],
+            "slow": NAMES[self.result.statement.slow],
+        }
         if not np.isfinite(self.shares).any():
-            return text(
-                "{fast} never gets as good as the best {slow}.",
-                fast=IN_WORDS[self.result.statement.fast],
-                slow=NAMES[self.result.statement.slow],
-            )
-        parts = [f"{share:.0%}" if np.isfinite(share) else text("never") for share in self.shares]
+            return text("{fast} never reaches the best result {slow}.", **words)
         return text(
-            "steps until {fast} is as good as the best {slow}, by seed: {parts}.",
-            fast=IN_WORDS[self.result.statement.fast],
-            slow=NAMES[self.result.statement.slow],
-            parts=listed(parts),
+            "{fast} reaches the best result {slow} after this share of the steps, seed by seed: "
+            "{shares}.",
+            shares=self._listed,
+            **words,
         )
+
+    @property
+    def short(self) -> str:
+        """The same in a few words."""
+        if not np.isfinite(self.shares).any():
+            return text("never as good")
+        return text("{shares} of the steps", shares=self._listed)
+
+    @property
+    def _listed(self) -> str:
+        return listed(f"{one:.0%}" if np.isfinite(one) else text("never") for one in self.shares)
 
 
 class Multiples(NamedTuple):

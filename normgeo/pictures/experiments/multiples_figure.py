@@ -18,6 +18,7 @@ from normgeo.tables import marks
 SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
 HIGH = 220, 200
 IN_A_ROW = 3
+SKIPPED = 0.1  # of the steps, for the range of figures
 
 
 def figure(result: Multiples, theme: str) -> go.Figure:
@@ -54,10 +55,10 @@ def _curves(one: Experiment) -> Curves:
 def _panel(one: Experiment, curves: Curves, theme: str) -> Panel:
     about, sign = ABOUT[one.result.name], SIGNS.get(one.verdict, "")
     color = marks.color(sign, theme) if sign else THEMES[theme].muted
-    verdict = f"<b>{VERDICTS[one.verdict]}:</b> {one.evidence}"
+    verdict = f"<b>{VERDICTS[one.verdict]}:</b> {one.short}"
     return Panel(
         {"title": curves.across, "range": [0, one.result.steps[-1]], "zeroline": False},
-        {"title": curves.up, "range": list(reach([curves])), "zeroline": False},
+        {"title": curves.up, "range": _seen(one, curves), "zeroline": False},
         high=HIGH,
         over=[
             Band(
@@ -69,14 +70,22 @@ def _panel(one: Experiment, curves: Curves, theme: str) -> Panel:
                     )
                 ]
             ),
-            Band([one.result.statement.words]),
+            Band([one.result.statement.short]),
             Band([verdict], color=color, sign=sign),
         ],
     )
 
 
+def _seen(one: Experiment, curves: Curves) -> list[float]:
+    """The range of figures without those of the first steps, which are far from all others."""
+    steps = np.array(one.result.steps)
+    late = steps >= SKIPPED * steps[-1]
+    shown = [curve._replace(values=curve.values[:, late]) for curve in curves.curves]
+    return list(reach([curves._replace(curves=shown)]))
+
+
 def _pick(place: int, one: Experiment, curves: Curves) -> dict[str, object]:
     """Where a click opens the tab of an experiment."""
     axes = [f"{letter}axis{axis_name('', place + 1)}" for letter in "xy"]
-    box = [0, one.result.steps[-1], *reach([curves]), one.result.name]
+    box = [0, one.result.steps[-1], *_seen(one, curves), one.result.name]
     return {"setting": "tab", "axes": axes, "boxes": [box]}

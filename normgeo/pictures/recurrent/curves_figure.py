@@ -67,7 +67,11 @@ def traces(panels: Sequence[Panel], theme: str) -> list[go.Scatter]:
     numbered = [(n, panel, curve) for n, panel in enumerate(panels, 1) for curve in panel.curves]
     paper = THEMES[theme].paper
     bands = [trace for n, _, curve in numbered for trace in _band(curve, n, paper)]
-    return [*bands, *(_line(curve, panel, n) for n, panel, curve in numbered)]
+    lines = [_line(curve, panel, n) for n, panel, curve in numbered]
+    named = {line.name: line for line in reversed(lines)}
+    for line in lines:
+        line.showlegend = line is named[line.name]
+    return [*bands, *lines]
 
 
 def _axes(panel: Panel, low: float, high: float, theme: str) -> Axes:
@@ -115,7 +119,6 @@ def _line(curve: Curve, panel: Panel, number: int) -> go.Scatter:
         mode="lines+markers" if len(mean) < 6 else "lines",
         marker={"size": 9},
         line={"color": method_color(curve.normalizer), "width": 4, "dash": MEASURED},
-        showlegend=number == 1,
         customdata=[power_of_ten(log) for log in mean] if panel.stays else None,
         hovertemplate=text(
             "{name}, {panel}: {value} at {x}<extra></extra>",
