@@ -114,7 +114,7 @@ def test_one_method_alone_has_no_verdict():
 
 
 def test_what_does_not_fit_is_refused():
-    with pytest.raises(Refusal, match=r"draw, handwriting; got 'drawn'"):
+    with pytest.raises(Refusal, match=r"order, draw, handwriting; got 'drawn'"):
         load("drawn")
     data = json.loads((FOLDER / "draw.json").read_bytes())
     short = json.loads(json.dumps(data))

@@ -7,7 +7,7 @@ once. Random numbers follow from the seed and the number of the step.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
 import jax
@@ -34,6 +34,8 @@ class Experiment:
         batch: cases of a step. steps, rates: of the result that ships. methods: words of METHODS.
         figures: (parameters, cases, key) → the figure that judges, where lower is better, and
             others; None for the loss. others: what they measure, each with its unit.
+        sized: (cases to learn from) → an `init` that fits them, where data of one's own have other
+            sizes; None for `init` itself.
 
     """
 
@@ -52,6 +54,11 @@ class Experiment:
     figures: Callable[[Tree, Tree, jax.Array], Sequence[jax.Array]] | None = None
     others: tuple[str, ...] = ()
     own: str = ""
+    sized: Callable[[Tree], Callable[[jax.Array, str], Tree]] | None = None
+
+    def fitting(self, learned: Tree) -> Experiment:
+        """Return the experiment with parameters that fit the cases to learn from."""
+        return self if self.sized is None else replace(self, init=self.sized(learned))
 
     def judged(self, params: Tree, cases: Tree, key: jax.Array) -> jax.Array:
         """Return the figures (1 + others,), the one that judges first."""

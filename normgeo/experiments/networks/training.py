@@ -53,7 +53,6 @@ class Training:
         methods: Sequence[str],
         where: str | None = None,
     ) -> None:
-        self.experiment = experiment
         self.asked: dict[str, Any] = {
             "name": experiment.name,
             "steps": steps,
@@ -68,6 +67,7 @@ class Training:
         self._seeds = jnp.array([seed for _, seed in grid])
         parts = jax.tree.map(jnp.asarray, experiment.cases(where))
         self._learned, self._validation, self._test = parts
+        self.experiment = experiment = experiment.fitting(self._learned)
         self._block = jax.jit(self._learn_and_evaluate)
         self.runs: dict[str, Runs] = {}
         self.figures: dict[str, list[list[list[float]]]] = {}
