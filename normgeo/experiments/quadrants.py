@@ -6,6 +6,8 @@ Of the five captions of a picture one tells all, and four a part, which other pi
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +24,7 @@ NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
 PLACES = ("upper left", "upper right", "lower left", "lower right")
 
 
+@cache
 def parts() -> tuple[Part, Part, Part]:
     """Return pictures (N, 256) from 0 to 1 with captions, to learn from, validate and test."""
     digits = load("digits", standardize=False)
