@@ -1,8 +1,11 @@
 """Captions and images are read from published files, and made of digits that no two parts share."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import normgeo
 from normgeo.base.refusal import Refusal
 from normgeo.datasets.datasets import load
 from normgeo.experiments import quadrants
@@ -137,3 +140,31 @@ def test_captions_tell_what_is_in_the_picture(rng):
         assert row in {f"{a} left of {b}", f"{c} left of {d}"}
         assert whole == f"{a} and {b} above {c} and {d}"
     assert quadrants.named(8) == "an eight"
+
+
+def fits(caption, four):
+    """Whether a caption is true of the digits at PLACES."""
+    told = [quadrants.NAMES.index(word) for word in caption if word in quadrants.NAMES]
+    if len(told) == 4:
+        return told == [*four]
+    if len(told) == 1:
+        return four[quadrants.PLACES.index(" ".join(caption[-2:]))] == told[0]
+    if "above" in caption:
+        return told in ([four[0], four[2]], [four[1], four[3]])
+    if "left" in caption:
+        return told in ([four[0], four[1]], [four[2], four[3]])
+    return all([*four].count(one) >= told.count(one) for one in told)
+
+
+def test_reader_who_knows_every_digit_ranks_the_right_picture_as_the_docs_say():
+    """Pictures that fit a caption share their ranks."""
+    test = quadrants.parts()[2]
+    pool = np.random.default_rng(0).permutation(load("digits").N)[-quadrants.DIGITS[2] :]
+    labels = load("digits").y[quadrants.chosen(pool, len(test.images), 2)].astype(int)
+    ranks = []
+    for n, caption in enumerate(test.captions):
+        fitting = [fits(caption, four) for four in labels]
+        assert fitting[n // EACH]
+        ranks.append((sum(fitting) + 1) / 2)
+    words = (Path(normgeo.__file__).parents[1] / "docs/experiments.md").read_text("utf-8")
+    assert f"has a mean rank of {np.mean(ranks):.1f}" in " ".join(words.split())

@@ -77,13 +77,13 @@ class Order(NamedTuple):
         parts = []
         for method in self.methods:
             mine = [self.of(words, method) for words in self.captions]
-            ranks = listed(number(float(one.ranks[one.place(step)])) for one in mine)
+            ranks = text(" and ").join(number(float(one.ranks[one.place(step)])) for one in mine)
             parts.append(text("{ranks} {method}", ranks=ranks, method=NAMES[method]))
         return text(
-            "Words read: {step}. Of {all} pictures the right ones have rank {parts}.",
+            "After word {step} the right pictures rank, of {all}: {parts}.",
             step=step,
             all=len(self.pictures),
-            parts="; ".join(parts),
+            parts=listed(parts),
         )
 
 

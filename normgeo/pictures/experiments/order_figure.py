@@ -54,8 +54,11 @@ def figure(result: Order, theme: str) -> go.Figure:
 def _sheet(result: Order, step: int, theme: str) -> Sheet:
     columns = [
         (
-            *(_pictures(result.of(words, method), step, theme) for method in result.methods),
-            _ranks(result),
+            *(
+                _pictures(result.of(words, method), step, theme, heading=not place)
+                for place, method in enumerate(result.methods)
+            ),
+            _ranks(len(words), len(result.pictures)),
         )
         for words in result.captions
     ]
@@ -66,7 +69,7 @@ def _sheet(result: Order, step: int, theme: str) -> Sheet:
     )
 
 
-def _pictures(one: Reading, step: int, theme: str) -> Panel:
+def _pictures(one: Reading, step: int, theme: str, *, heading: bool) -> Panel:
     bare = {"visible": False, "showgrid": False, "zeroline": False, "constrain": "domain"}
     wide = one.best.shape[1] * (SIDE + GAP)
     color = method_color(normalizer_of(one.method))
@@ -75,7 +78,7 @@ def _pictures(one: Reading, step: int, theme: str) -> Panel:
     return Panel(
         {**bare, "range": [-0.5 - GAP / 2, wide - GAP / 2 - 0.5]},
         {**bare, "range": [SIDE - 0.5 + GAP / 2, -0.5 - GAP / 2], "scaleanchor": "x"},
-        [text("{name}, rank {rank}: {words}", name=name, rank=rank, words=_read(one, step, theme))],
+        [*[_read(one, step, theme)] * heading, text("{name}: rank {rank}", name=name, rank=rank)],
         high=HIGH,
         lowest=0.7,
     )
@@ -87,13 +90,13 @@ def _read(one: Reading, step: int, theme: str) -> str:
     return f'“{read}{" " * bool(rest)}<span style="color:{THEMES[theme].muted}">{rest}</span>”'
 
 
-def _ranks(result: Order) -> Panel:
+def _ranks(words: int, pictures: int) -> Panel:
     return Panel(
-        {"title": text("words read"), "range": [0.5, result.steps + 0.5], "dtick": 1},
+        {"title": text("words read"), "range": [0.5, words + 0.5], "dtick": 1},
         {
             "title": text("rank"),
             "type": "log",
-            "range": [-0.1, np.log10(1.2 * len(result.pictures))],
+            "range": [-0.1, np.log10(1.2 * pictures)],
             "tickvals": [1, 3, 10, 30, 100],
             "zeroline": False,
         },
