@@ -28,7 +28,7 @@ ENDS = {
 """Values of the settings of all sliders that follow the address, at both ends."""
 SMALL = {"effect": {"dataset": "iris"}, "recurrence": {"length": "8", "neurons": "8"}}
 TAB = {
-    "draw": "draw",
+    "order": "order",
     "where_z_lives": "where_z_lives",
     "recurrence": "time",
     "handwriting": "handwriting",
