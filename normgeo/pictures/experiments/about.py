@@ -31,13 +31,13 @@ ABOUT = {
         text("section 6.1"),
         text(
             "As in the original: a GRU reads a caption, a linear map reads its picture, both are "
-            "made non-negative, a score that has an order, a contrastive loss with a margin of "
+            "made non-negative and of unit norm, a score that has an order, a contrastive loss with a margin of "
             "0.05, five captions a picture."
         ),
         text(
             "Changed: pictures of four handwritten digits and not photographs of MSCOCO as a "
             "deep network sees them, captions made by a program, fewer neurons, a shorter "
-            "training. Captions have unit norm too."
+            "training."
         ),
     ),
     "draw": About(
