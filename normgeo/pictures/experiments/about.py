@@ -30,9 +30,9 @@ ABOUT = {
         text("Captions find their pictures"),
         text("section 6.1"),
         text(
-            "As in the original: a GRU reads a caption, a linear map reads its picture, both are "
-            "made non-negative and of unit norm, a score that has an order, a contrastive loss with a margin of "
-            "0.05, five captions a picture."
+            "As in the original: a GRU reads a caption, a linear map reads its picture, both "
+            "vectors are non-negative and of unit norm, the score has an order, the loss is "
+            "contrastive with a margin of 0.05, and a picture has five captions."
         ),
         text(
             "Changed: pictures of four handwritten digits and not photographs of MSCOCO as a "
