@@ -179,13 +179,12 @@ def _frame(result: Order, step: int, theme: str) -> Iterator[Trace]:
 
 def _row(result: Order, one: Reading, place: int) -> list[list[int | None]]:
     """The best pictures beside each other, with gaps."""
-    padded = np.pad(
-        result.pictures[one.best[place]].astype(object),
-        ((0, 0), (0, 0), (0, GAP)),
-        constant_values=None,
-    )
-    row: list[list[int | None]] = np.concatenate([*padded], axis=1)[:, :-GAP].tolist()
-    return row
+    best = result.pictures[one.best[place]]
+    row = np.full((SIDE, len(best) * (SIDE + GAP) - GAP), None, dtype=object)
+    for n, picture in enumerate(best):
+        row[:, n * (SIDE + GAP) :][:, :SIDE] = picture
+    levels: list[list[int | None]] = row.tolist()
+    return levels
 
 
 def _around(one: Reading, place: int) -> dict[str, list[float]]:
