@@ -4,6 +4,8 @@ import re
 
 from playwright.sync_api import expect
 
+from normgeo.experiments.results import STATEMENTS
+
 PEN = """() => {
     const data = document.querySelector('.st-key-figure_handwriting .js-plotly-plot').calcdata;
     return data[0].length;
@@ -12,7 +14,9 @@ PEN = """() => {
 
 def test_click_on_a_small_picture_opens_it_large_and_the_pen_follows_the_slider(look_at):
     page = look_at("/experiments")
-    box = page.locator(".st-key-figure_experiments .cartesianlayer .subplot.x2y2").bounding_box()
+    n = [*STATEMENTS].index("handwriting") + 1
+    subplot = f".cartesianlayer .subplot.x{n}y{n}"
+    box = page.locator(f".st-key-figure_experiments {subplot}").bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.wait_for_url("**tab=handwriting*")
     figure = page.locator(".st-key-figure_handwriting")

@@ -70,6 +70,17 @@ def test_lines_have_a_place_in_the_text_at_each_point():
         assert {*points[:, 2]} <= {0, 1}
 
 
+def test_captions_are_read_word_by_word_among_pictures_of_sixteen_levels():
+    moving = load("order").moving
+    assert {each["method"] for each in moving["captions"]} == {*BOTH}
+    assert {len(picture) for picture in moving["pictures"]} == {16 * 16}
+    assert {*"".join(moving["pictures"])} <= {*"0123456789abcdef"}
+    for each in moving["captions"]:
+        assert np.shape(each["best"]) == (len(each["words"]), 5)
+        assert len(each["ranks"]) == len(each["words"])
+        assert all(1 <= rank <= len(moving["pictures"]) for rank in each["ranks"])
+
+
 def learned(*curves):
     return Learned({0.01: 1.0}, 0.01, curves, (1.0,) * len(curves))
 
@@ -114,7 +125,7 @@ def test_one_method_alone_has_no_verdict():
 
 
 def test_what_does_not_fit_is_refused():
-    with pytest.raises(Refusal, match=r"draw, handwriting; got 'drawn'"):
+    with pytest.raises(Refusal, match=r"order, draw, handwriting; got 'drawn'"):
         load("drawn")
     data = json.loads((FOLDER / "draw.json").read_bytes())
     short = json.loads(json.dumps(data))

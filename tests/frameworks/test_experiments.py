@@ -19,8 +19,9 @@ from normgeo import NORMALIZERS, CellLayer, Normalizer, run_cell
 from normgeo.__main__ import main
 from normgeo.base.progress import Stop
 from normgeo.base.refusal import Refusal
+from normgeo.experiments import captions as files
 from normgeo.experiments import strokes
-from normgeo.experiments.networks import cells, draw, handwriting
+from normgeo.experiments.networks import cells, draw, handwriting, order
 from normgeo.experiments.networks.training import Training
 from normgeo.experiments.results import result_of
 
@@ -38,19 +39,32 @@ def as_layer(cell, method):
     return CellLayer("lstm", norm, units, memory, gate_by_gate=False)
 
 
+def as_gru(cell, method):
+    """The same GRU, of normgeo."""
+    norm = replace(NORMALIZERS["layer"], eps=cells.EPS) if method == "layer" else NO_NORM
+    units = [(cell[of]["W"], cell[of]["b"], cell[of].get("g")) for of in ("h", "x", "W", "U")]
+    return CellLayer("gru", norm, units, None, gate_by_gate=False)
+
+
+def moved(cell):
+    """First parameters that are moved, so that gains and shifts count."""
+    leaves, structure = jax.tree.flatten(cell)
+    keys = jax.random.split(jax.random.key(1), len(leaves))
+    return jax.tree.unflatten(
+        structure,
+        [
+            leaf + 0.3 * jax.random.normal(key, leaf.shape)
+            for leaf, key in zip(leaves, keys, strict=True)
+        ],
+    )
+
+
 @pytest.mark.parametrize(("double", "bound"), [(False, 1e-6), (True, 1e-12)])
 @pytest.mark.parametrize("method", BOTH)
 def test_cells_are_those_of_run_cell(method, double, bound):
-    """Steps of both, at first parameters that are moved, so that gains and shifts count."""
+    """Steps of both."""
     with jax.enable_x64(double):
-        cell = cells.init_lstm(jax.random.key(0), H, F, method)
-        leaves, structure = jax.tree.flatten(cell)
-        keys = jax.random.split(jax.random.key(1), len(leaves))
-        moved = [
-            leaf + 0.3 * jax.random.normal(key, leaf.shape)
-            for leaf, key in zip(leaves, keys, strict=True)
-        ]
-        cell = jax.tree.unflatten(structure, moved)
+        cell = moved(cells.init_lstm(jax.random.key(0), H, F, method))
         X = jax.random.normal(jax.random.key(2), (S, T, F))
         exact = as_layer(jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), cell), method)
         run = run_cell(exact, np.asarray(X, np.float64))
@@ -59,6 +73,40 @@ def test_cells_are_those_of_run_cell(method, double, bound):
             state = cells.lstm(cell, state, X[:, t])
             for ours, theirs in zip(state, run.states, strict=True):
                 assert np.abs(np.asarray(ours) - theirs[t + 1]).max() < bound
+
+
+@pytest.mark.parametrize(("double", "bound"), [(False, 1e-6), (True, 1e-12)])
+@pytest.mark.parametrize("method", BOTH)
+def test_gru_is_that_of_run_cell(method, double, bound):
+    with jax.enable_x64(double):
+        cell = moved(cells.init_gru(jax.random.key(0), H, F, method))
+        X = jax.random.normal(jax.random.key(2), (S, T, F))
+        exact = as_gru(jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), cell), method)
+        run = run_cell(exact, np.asarray(X, np.float64))
+        h = jnp.zeros((S, H))
+        for t in range(T):
+            h = cells.gru(cell, h, X[:, t])
+            assert np.abs(np.asarray(h) - run.hidden[t + 1]).max() < bound
+
+
+@pytest.mark.parametrize("method", BOTH)
+def test_gradient_of_gru_is_that_of_back_propagation_through_time(method):
+    with jax.enable_x64(True):
+        cell = moved(cells.init_gru(jax.random.key(3), H, F, method))
+        X = jax.random.normal(jax.random.key(4), (S, T, F))
+        U = np.random.default_rng(0).standard_normal((T, S, H))
+
+        def along(cell):
+            h, total = jnp.zeros((S, H)), 0.0
+            for t in range(T):
+                h = cells.gru(cell, h, X[:, t])
+                total += (U[t] * h).sum()
+            return total
+
+        layer = as_gru(jax.tree.map(np.asarray, cell), method)
+        expected = layer.unpack(run_cell(layer, np.asarray(X)).vjp(U))
+        found = as_gru(jax.tree.map(np.asarray, jax.grad(along)(cell)), method)
+        assert np.abs(found.pack() - expected.pack()).max() < 1e-11
 
 
 @pytest.mark.parametrize("method", BOTH)
@@ -82,7 +130,7 @@ def test_gradient_is_that_of_back_propagation_through_time(method):
         assert np.abs(found.pack() - expected.pack()).max() < 1e-11
 
 
-@pytest.mark.parametrize("experiment", [draw, handwriting])
+@pytest.mark.parametrize("experiment", [order, draw, handwriting])
 @pytest.mark.parametrize("method", BOTH)
 def test_loss_descends_along_its_gradient(experiment, method):
     params = experiment.init(jax.random.key(0), method)
@@ -99,7 +147,7 @@ def test_loss_descends_along_its_gradient(experiment, method):
 
 
 def test_layer_norm_is_in_one_of_the_two_networks():
-    for experiment in (draw, handwriting):
+    for experiment in (order, draw, handwriting):
         plain, normed = (experiment.init(jax.random.key(0), method) for method in BOTH)
         gains = [
             "'g'" in jax.tree_util.keystr(path)
@@ -143,6 +191,76 @@ def test_mixture_density_is_a_density():
     ]
     assert sum(total) == pytest.approx(1, abs=1e-3)
     assert total[1] == pytest.approx(1 / (1 + math.exp(-0.8)), abs=1e-3)
+
+
+def test_order_is_violated_only_where_a_caption_says_more_than_a_picture_has():
+    caption, less, more = jnp.array([0.3, 0.0, 0.2]), [0.1, 0.5, 0.2], [0.3, 0.9, 0.4]
+    assert np.allclose(order.scores(caption, jnp.array([less, more])), [-0.04, 0])
+
+
+def test_hinge_is_that_of_its_sum():
+    s = -np.random.default_rng(0).random((4, 4)) / 20
+    expected = 0.0
+    for n in range(4):
+        for m in {*range(4)} - {n}:
+            expected += max(0, order.MARGIN + s[n, m] - s[n, n])
+            expected += max(0, order.MARGIN + s[m, n] - s[n, n])
+    assert float(order.hinge(jnp.array(s))) == pytest.approx(expected / 12, rel=1e-5)
+
+
+def test_rank_counts_the_better_shares_ties_and_puts_last_what_is_no_number():
+    s = jnp.array([-0.2, -0.1, -0.2, -0.3, -0.2])
+    assert [float(order.rank(s, jnp.array(at))) for at in (0, 1, 3)] == [3, 1, 5]
+    assert float(order.rank(s.at[1].set(jnp.nan), jnp.array(1))) == 5
+    assert float(order.rank(s * jnp.nan, jnp.array(1))) == 5
+
+
+@pytest.mark.parametrize("method", BOTH)
+def test_ranks_and_recalls_are_those_of_sorted_scores(method):
+    params = order.init(jax.random.key(0), method)
+    cases = {name: each[:15] for name, each in order.data()[2].items() if name != "words"}
+    mean, first, ten, _ = order.figures(params, cases, jax.random.key(0))
+    found, cell = [], jax.jit(cells.gru)
+    images = np.abs(cases["images"] @ np.asarray(params["image"]["W"]).T)
+    images /= np.linalg.norm(images, axis=1, keepdims=True)
+    for n, captions in enumerate(cases["captions"]):
+        for caption in captions:
+            h = jnp.zeros((1, order.NEURONS))
+            for word in caption[caption != files.NOTHING]:
+                h = cell(params["cell"], h, params["words"][word][None])
+            f = np.abs(np.asarray(h[0])) / np.linalg.norm(h)
+            errors = (np.maximum(f - images, 0) ** 2).sum(1)
+            found.append([*np.argsort(errors)].index(n) + 1)
+    assert float(mean) == pytest.approx(np.mean(found), abs=0.02)
+    assert float(first) == pytest.approx(np.mean(np.array(found) <= 1), abs=0.02)
+    assert float(ten) == pytest.approx(np.mean(np.array(found) <= 10), abs=0.02)
+
+
+def test_words_after_the_end_of_a_caption_change_nothing():
+    params = order.init(jax.random.key(0), BOTH[1])
+    caption = np.array([[4, 2, 7, 0, 0]])
+    whole, each = order.read_words(params, jnp.array(caption))
+    assert np.array_equal(whole, order.read_words(params, jnp.array(caption[:, :3]))[0])
+    assert np.array_equal(each[2], whole)
+    assert np.allclose((whole**2).sum(-1), 1)
+
+
+def test_own_captions_and_features_are_learned_from(tmp_path):
+    """Images of another width and other words, in files of the published format."""
+    rng, words = np.random.default_rng(0), ["ein", "hund", "läuft"]
+    for split in files.SPLITS:
+        lines = [" ".join(rng.permutation(words)) for _ in range(files.EACH * 6)]
+        (tmp_path / f"f8k_{split}_caps.txt").write_text("\n".join(lines) + "\n", "utf-8")
+        np.save(tmp_path / f"f8k_{split}_ims.npy", rng.standard_normal((6, 7)))
+    file = tmp_path / "x.json"
+    asked = ["experiment", "order", "--data", str(tmp_path), "--steps", "2", "--seeds", "0"]
+    asked += ["--rates", "0.01", "--norm", BOTH[1]]
+    assert main([*asked, "-o", str(file)]) == 0
+    result = result_of(json.loads(file.read_text("utf-8")))
+    assert result.data == str(tmp_path)
+    assert {*result.moving["captions"][0]["words"]} == {*words}
+    assert result.moving["pictures"] == []
+    assert 1 <= result.methods[BOTH[1]].test[0] <= 6
 
 
 def training(**asked):
@@ -270,7 +388,7 @@ def test_lines_of_iam_are_learned_from(tmp_path):
         handwriting.data(str(tmp_path / "ascii"))
 
 
-@pytest.mark.parametrize("experiment", [draw, handwriting])
+@pytest.mark.parametrize("experiment", [order, draw, handwriting])
 def test_what_moves_is_there_and_small(experiment):
     best = {
         method: experiment.init(jax.random.key(0), method)

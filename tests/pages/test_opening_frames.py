@@ -21,12 +21,18 @@ ENDS = {
     "recurrence": (0.5, 2.0),
     "walk": (-0.75, 3.0),
     "placement": (1, 32),
+    "order": (1, len(load("order").moving["captions"][0]["words"])),
     "draw": (1, len(load("draw").moving["pictures"][0]["canvases"])),
     "handwriting": (5, 80),
 }
 """Values of the settings of all sliders that follow the address, at both ends."""
 SMALL = {"effect": {"dataset": "iris"}, "recurrence": {"length": "8", "neurons": "8"}}
-TAB = {"where_z_lives": "where_z_lives", "recurrence": "time", "handwriting": "handwriting"}
+TAB = {
+    "order": "order",
+    "where_z_lives": "where_z_lives",
+    "recurrence": "time",
+    "handwriting": "handwriting",
+}
 
 
 def settings_of(name: str, **more: object) -> Settings:

@@ -10,12 +10,15 @@ from normgeo.pictures import PICTURES
 from normgeo.pictures.experiments import multiples
 from normgeo.pictures.experiments.handwriting import Handwriting, Line
 from normgeo.pictures.experiments.multiples import Experiment, Multiples
+from normgeo.pictures.experiments.order import Order, Reading
 from normgeo.pictures.style.colors import GRAY, GREEN
 from normgeo.settings import Settings
 from normgeo.tables.marks import path, shape
 
 BOTH = ("none", "layer")
-ALL, DRAW, HANDWRITING = (PICTURES[name] for name in ("experiments", "draw", "handwriting"))
+ALL, ORDER, DRAW, HANDWRITING = (
+    PICTURES[name] for name in ("experiments", "order", "draw", "handwriting")
+)
 
 
 def learned(layer):
@@ -149,3 +152,66 @@ def test_lines_are_sums_of_the_offsets_that_ship():
         offsets = np.array(shipped["points"])[:, :2]
         np.testing.assert_allclose(one.points[-1], offsets.sum(axis=0))
         np.testing.assert_allclose(one.points[7] - one.points[6], offsets[7], atol=1e-12)
+
+
+def read(method, words, right, ranks):
+    """A caption of which the right picture is third of five after the second word."""
+    best = np.array([[0, 1, 2, 3, 4], [5, 4, 3, 2, 1], *[[4, 3, 2, 1, 0]] * (len(words) - 2)])
+    return Reading(method, words, right, best, np.array(ranks, dtype=float))
+
+
+def made_up(start):
+    pictures = np.arange(6)[:, None, None] + np.zeros((6, 16, 16), int)
+    long, short = ("a", "six", "above", "a", "two"), ("a", "two")
+    readings = (
+        read("none", long, 3, [4, 3, 2, 2, 1]),
+        read("layer", long, 3, [4, 3, 2, 1, 1]),
+        read("none", short, 5, [6, 1]),
+        read("layer", short, 5, [6, 1.5]),
+    )
+    return Order(readings, pictures, "Made up.", start)
+
+
+def test_best_pictures_stand_in_their_order_and_a_frame_is_around_the_right_one():
+    figure = ORDER.figure(made_up(2), "light")
+    heatmaps = [one for one in figure.data if one.type == "heatmap"]
+    assert [[row[at] for at in (0, 16, 19, 38, 57, 76)] for row in heatmaps[0].z] == [
+        [5, None, 4, 3, 2, 1]
+    ] * 16
+    squares = [t for t in figure.data if t.type == "scatter" and t.mode == "lines"]
+    square = next(t for t in squares if t.xaxis == "x")
+    assert (min(square.x), max(square.x), min(square.y), max(square.y)) == (37, 54, -1, 16)
+    short = next(t for t in squares if t.xaxis == "x4")
+    assert (min(short.x), max(short.x)) == (-1, 16)
+    squares = [t for t in figure.frames[4].data if t.type == "scatter" and t.mode == "lines"]
+    assert squares[0].x == (18, 35, 35, 18, 18)
+    assert squares[2].x == short.x, "a caption that has ended stays"
+    squares = [t for t in figure.frames[0].data if t.type == "scatter" and t.mode == "lines"]
+    assert squares[2].x == ()
+
+
+def test_words_that_are_not_read_are_gray_and_ranks_are_told_by_method():
+    result = made_up(2)
+    words = [note.text for note in ORDER.figure(result, "light").layout.annotations]
+    assert sum("“a six <span" in line for line in words) == 1
+    assert result.told(2) == (
+        "After word 2 the right pictures rank, of 6: 3 and 1 without a norm, 3 and 1.5 with layer "
+        "norm."
+    )
+    assert (made_up(1).opening, made_up(64).opening) == (0, 4)
+    lines = [t for t in ORDER.figure(result, "light").data if t.name]
+    assert [(t.xaxis, *t.y) for t in lines[1:3]] == [("x3", 4, 3, 2, 1, 1), ("x6", 6, 1)]
+    assert [t.line.color for t in lines] == [GRAY, GREEN] * 2
+
+
+def test_readings_are_those_that_ship_and_their_ranks_fit_the_best_pictures():
+    result = ORDER.compute(Settings())
+    moving = load("order").moving
+    assert result.pictures.shape == (len(moving["pictures"]), 16, 16)
+    assert f"{result.pictures[0, 0, 5]:x}" == moving["pictures"][0][5]
+    for one, shipped in zip(result.readings, moving["captions"], strict=True):
+        assert [*one.ranks] == shipped["ranks"]
+        for best, rank in zip(one.best, one.ranks, strict=True):
+            assert (one.right in best) == (rank <= 5)
+            if rank <= 5:
+                assert best[int(rank) - 1] == one.right

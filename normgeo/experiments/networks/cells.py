@@ -1,7 +1,12 @@
-"""Normalized LSTM cells in JAX: the equations of normgeo.CELLS["lstm"], to be compiled.
+"""Normalized LSTM and GRU cells in JAX: the equations of normgeo.CELLS, to be compiled.
 
     (f, i, o, u) = LN(W_h h) + LN(W_x x)
     c' = σ(f) ⊙ c + σ(i) ⊙ tanh(u),    h' = σ(o) ⊙ tanh(LN(c'))
+
+and, of a GRU,
+
+    (z, r) = LN(W_h h) + LN(W_x x)
+    u = tanh(LN(W x) + σ(r) ⊙ LN(U h)),    h' = (1 − σ(z)) ⊙ h + σ(z) ⊙ u
 
 Statistics are common to all gates of a product, as printed in Eq. 20 of the paper. Without a norm
 LN(a) = a + b. Gradients are JAX's.
@@ -54,6 +59,34 @@ def lstm(cell: Tree, state: State, x: jax.Array) -> State:
     c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(u)
     shown = normalize(cell["c"], c) if "c" in cell else c
     return jax.nn.sigmoid(o) * jnp.tanh(shown), c
+
+
+def init_gru(key: jax.Array, neurons: int, features: int, method: str) -> Tree:
+    """Return W_h (2H, H), W_x (2H, F), W (H, F) and U (H, H), of variance 1/D, and gains of 1."""
+    sizes = {
+        "h": (2 * neurons, neurons),
+        "x": (2 * neurons, features),
+        "W": (neurons, features),
+        "U": (neurons, neurons),
+    }
+    cell: Tree = {}
+    for one, (name, (outputs, inputs)) in zip(
+        jax.random.split(key, len(sizes)), sizes.items(), strict=True
+    ):
+        cell[name] = init_linear(one, outputs, inputs)
+        if method == "layer":
+            cell[name]["g"] = jnp.ones(outputs)
+    return cell
+
+
+def gru(cell: Tree, h: jax.Array, x: jax.Array) -> jax.Array:
+    """Return the state (S, H) after a step with inputs x (S, F)."""
+    of_h, of_x, of_input, of_state = (
+        normalize(cell[name], a @ cell[name]["W"].T)
+        for name, a in (("h", h), ("x", x), ("W", x), ("U", h))
+    )
+    z, r = jnp.split(jax.nn.sigmoid(of_h + of_x), 2, axis=-1)
+    return h + z * (jnp.tanh(of_input + r * of_state) - h)
 
 
 def rest(cases: int, neurons: int) -> State:

@@ -7,11 +7,14 @@ from normgeo.pictures.experiments import (
     handwriting_figure,
     multiples,
     multiples_figure,
+    order,
+    order_figure,
 )
 from normgeo.pictures.picture import Picture
 
 PICTURES = (
     Picture(multiples.STUDY, multiples_figure.figure),
+    Picture(order.STUDY, order_figure.figure),
     Picture(draw.STUDY, draw_figure.figure),
     Picture(handwriting.STUDY, handwriting_figure.figure),
 )
