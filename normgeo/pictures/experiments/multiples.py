@@ -57,9 +57,7 @@ class Experiment(NamedTuple):
     @property
     def short(self) -> str:
         """The same in a few words."""
-        if not np.isfinite(self.shares).any():
-            return text("never as good")
-        return text("{shares} of the steps", shares=self._listed)
+        return self._listed if np.isfinite(self.shares).any() else text("never as good")
 
     @property
     def _listed(self) -> str:
@@ -88,8 +86,9 @@ class Multiples(NamedTuple):
         """How the methods were compared."""
         result = self.experiments[0].result
         return text(
-            "Each method is at the best of {rates} learning rates. Mean of {seeds} seeds; the band "
-            "goes from the lowest to the highest.",
+            "Beside each verdict: the shares of the steps, seed by seed. Each method is at the "
+            "best of {rates} learning rates; mean of {seeds} seeds, in a band from the lowest to "
+            "the highest.",
             rates=len(next(iter(result.methods.values())).rates),
             seeds=len(result.seeds),
         )

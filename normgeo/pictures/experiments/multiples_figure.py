@@ -16,7 +16,7 @@ from normgeo.pictures.style.template import THEMES
 from normgeo.tables import marks
 
 SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
-HIGH = 220, 200
+HIGH = 170, 170
 IN_A_ROW = 3
 SKIPPED = 0.1  # of the steps, for the range of figures
 
