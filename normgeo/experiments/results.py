@@ -64,6 +64,22 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
             "none",
             "layer",
         ),
+        "mnist": Statement(
+            text(
+                "Layer norm is robust to the batch size and learns faster than batch norm, also at "
+                "batches of 4."
+            ),
+            "batch",
+            "layer",
+        ),
+        "convolution": Statement(
+            text(
+                "In a convolutional network layer norm learns faster than no norm, but batch norm "
+                "outperforms both."
+            ),
+            "layer",
+            "batch",
+        ),
     }
 )
 """What the paper finds, by the name of the experiment, in the order of its sections."""

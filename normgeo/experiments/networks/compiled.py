@@ -6,7 +6,7 @@ once. Random numbers follow from the seed and the number of the step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
@@ -33,7 +33,12 @@ class Experiment:
         moving: (best parameters by method, test cases) → what moves on the page.
         batch: cases of a step. steps, rates: of the result that ships. methods: words of METHODS.
         figures: (parameters, cases, key) → the figure that judges, where lower is better, and
-            others; None for the loss. others: what they measure, each with its unit.
+            others; None for the loss. others: what they measure, each with its unit. Further
+            numbers of `figures` are watched: kept at each evaluation, for `beside`.
+        sized: (cases to learn from) → init, where parameters follow the shape of the data.
+        further_batches: sizes of batches that are tried beside `batch`.
+        beside: (each way to learn, what it has come to and what was watched; validation cases) →
+            what also moves on the page.
 
     """
 
@@ -52,12 +57,15 @@ class Experiment:
     figures: Callable[[Tree, Tree, jax.Array], Sequence[jax.Array]] | None = None
     others: tuple[str, ...] = ()
     own: str = ""
+    sized: Callable[[Tree], Callable[[jax.Array, str], Tree]] | None = None
+    further_batches: tuple[int, ...] = ()
+    beside: Callable[[Mapping[str, Mapping[str, Any]], Tree], dict[str, list[Any]]] | None = None
 
     def judged(self, params: Tree, cases: Tree, key: jax.Array) -> jax.Array:
-        """Return the figures (1 + others,), the one that judges first."""
+        """Return the figures (1 + others + watched,), the one that judges first."""
         if self.figures is None:
             return self.loss(params, cases, key)[None]
-        return jnp.stack([*self.figures(params, cases, key)])
+        return jnp.concatenate([*map(jnp.atleast_1d, self.figures(params, cases, key))])
 
 
 class Runs(NamedTuple):
@@ -78,7 +86,7 @@ def first_runs(experiment: Experiment, seeds: jax.Array, method: str) -> Runs:
 
 
 def evaluate(experiment: Experiment, runs: Runs, cases: Tree) -> tuple[Runs, jax.Array]:
-    """Return runs that know their best, and the figures (R, 1 + others), always with one noise."""
+    """Return runs that know their best, and the figures of each, always with one noise."""
     key = jax.random.key(0)
     figures = jax.vmap(lambda params: experiment.judged(params, cases, key))(runs.params)
     better = figures[:, 0] < runs.best  # not so for one that is not a number

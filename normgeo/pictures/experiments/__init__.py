@@ -1,10 +1,14 @@
 """The pictures of the page Experiments, in their order there."""
 
 from normgeo.pictures.experiments import (
+    convolution,
+    convolution_figure,
     draw,
     draw_figure,
     handwriting,
     handwriting_figure,
+    mnist,
+    mnist_figure,
     multiples,
     multiples_figure,
 )
@@ -14,4 +18,6 @@ PICTURES = (
     Picture(multiples.STUDY, multiples_figure.figure),
     Picture(draw.STUDY, draw_figure.figure),
     Picture(handwriting.STUDY, handwriting_figure.figure),
+    Picture(mnist.STUDY, mnist_figure.figure),
+    Picture(convolution.STUDY, convolution_figure.figure),
 )
