@@ -119,7 +119,8 @@ def test_layer_norm_is_in_one_of_the_two_networks():
 
 
 @pytest.mark.parametrize("method", ["batch", "layer"])
-def test_units_are_normalized_as_by_normgeo(method, rng):
+def test_units_are_normalized_as_by_normgeo(method):
+    rng = np.random.default_rng(0)
     X, W, norm = rng.random((9, F)), rng.normal(size=(H, F)), NORMALIZERS[method]
     with jax.enable_x64(True):
         unit = {**classify.init_unit(jax.random.key(0), H, F, method), "W": W}
@@ -128,7 +129,8 @@ def test_units_are_normalized_as_by_normgeo(method, rng):
     assert np.abs(np.asarray(found) - expected).max() < 1e-12
 
 
-def test_convolution_is_that_of_scipy_and_its_norms_are_over_channels_and_whole_layers(rng):
+def test_convolution_is_that_of_scipy_and_its_norms_are_over_channels_and_whole_layers():
+    rng = np.random.default_rng(0)
     x, W = rng.random((3, 8, 8, 2)), rng.normal(size=(4, 18))
     kernels = W.reshape(4, 3, 3, 2)
     with jax.enable_x64(True):

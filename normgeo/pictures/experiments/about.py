@@ -72,9 +72,9 @@ ABOUT = {
             "batch norm over cases and places, or without a norm."
         ),
         text(
-            "Changed: the paper tells neither data nor sizes. Here are digits of 8 × 8 pixels and "
-            "two convolutions, of 8 and of 16 channels. Large pictures have more units at the "
-            "border of the ink, which the paper blames for its finding."
+            "Changed: the paper names neither its data nor its sizes. Here two convolutions, of 8 "
+            "and of 16 channels, read digits of 8 × 8 pixels. The paper explains its finding with "
+            "units near the border of a picture, which are rarely on."
         ),
     ),
 }

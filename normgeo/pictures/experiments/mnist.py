@@ -11,6 +11,7 @@ from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.experiments.results import load
+from normgeo.pictures.captions import listed
 from normgeo.pictures.experiments.about import IN_WORDS, NAMES
 from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
@@ -22,7 +23,8 @@ class Way(NamedTuple):
 
     Attributes:
         missed: −log P of held-out digits, (seeds, E) at E evaluations. errors: in %, the same.
-        taken: what the first seed takes the shown digits for, (E, K).
+        taken: what the first seed takes the shown digits for, (E, K). test: −log P of the test set
+            for each seed, of the parameters that were best on validation.
 
     """
 
@@ -31,6 +33,7 @@ class Way(NamedTuple):
     missed: Array
     errors: Array
     taken: Array
+    test: Array
 
 
 class Digits(NamedTuple):
@@ -72,6 +75,22 @@ class Digits(NamedTuple):
         parts = [_told(self.at(batch), place) for batch in self.batches]
         return text(
             "After {step} updates: {parts!s}.", step=self.steps[place], parts="; ".join(parts)
+        )
+
+    @property
+    def ended(self) -> str:
+        """What the ways have come to on the test set."""
+        parts = [
+            text(
+                "{missed} {name} at batches of {batch}",
+                missed=number(float(one.test.mean()), 2),
+                name=NAMES[one.method],
+                batch=one.batch,
+            )
+            for one in self.ways
+        ]
+        return text(
+            "On the test set, in nats per digit, mean of the seeds: {parts}.", parts=listed(parts)
         )
 
     @property
@@ -126,6 +145,7 @@ def _way(found: dict[str, object]) -> Way:
         np.array(found["validation"], dtype=float),
         np.array(errors["validation"], dtype=float),
         np.array(found["watched"]),
+        np.array(found["test"], dtype=float),
     )
 
 
@@ -144,11 +164,11 @@ def _table(result: Digits) -> Table:
         for place, step in enumerate(result.steps)
     ]
     columns = ("method", "batch", "step", "−log-likelihood", "errors, %", "misread of those shown")
-    return Table(columns, tuple(rows), STUDY.title, notes=(result.data, result.about))
+    return Table(columns, tuple(rows), STUDY.title, notes=(result.data, result.ended, result.about))
 
 
 def _observed(result: Digits) -> str:
-    return f"{result.told(result.opening)} {result.about}"
+    return f"{result.told(result.opening)} {result.ended} {result.about}"
 
 
 STUDY = Study(

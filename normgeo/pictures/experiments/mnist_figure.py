@@ -78,7 +78,7 @@ def _sheet(result: Digits, place: int, theme: str) -> Sheet:
     return Sheet(
         [answer(result.told(place))],
         rows=[curves, tiles],
-        foot=[told(theme, result.about, result.data)],
+        foot=[told(theme, result.ended, result.about, result.data)],
     )
 
 
