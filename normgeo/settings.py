@@ -93,8 +93,8 @@ class Settings:
         sequences: of a batch there. first_gain: what every gain of a cell begins with.
         along: the reason of the null direction that is walked along, a key of `REASONS` found
             there; "auto" takes the first. walk: how far, over the length of what moves.
-        glimpse, pen, word: of the starting frames of the experiments that draw, write and read; the
-            last one where there are fewer.
+        glimpse, pen, word, updates: of the starting frames of the experiments that draw, write,
+            read and name digits; the last one where there are fewer.
         tab: which tab of a page is open, a word of that page; "auto" lets the page choose.
         example: the integers that are worked by hand, the rows of X and then those of W.
         place: n and h of the summed input whose arithmetic is shown there, counted from 0.
@@ -263,6 +263,7 @@ class Settings:
         help=text("As a multiple of the length of the weight vectors that move."),
     )
     glimpse: int = _setting(64, Whole(1, 64), text("glimpse at the start"))
+    updates: int = _setting(400, Whole(0, 10_000), text("updates of the networks at the start"))
     pen: int = _setting(1000, Whole(1, 1000), text("steps of the pen at the start"))
     word: int = _setting(64, Whole(1, 64), text("words read at the start"))
     tab: str = _setting("auto", Word(text("the name of a tab")))

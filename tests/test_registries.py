@@ -35,6 +35,7 @@ OTHER_WORDS: Mapping[tuple[str, str], str] = {
     ("normgeo/checkpoints/modules.py", "weight"): "the role of a tensor",
     ("normgeo/torch/layers_with_norms.py", "weight"): "the role of a tensor",
     ("normgeo/cli/layer.py", "layer"): "the option that names one",
+    ("normgeo/experiments/networks/training.py", "batch"): "the size of batches",
     **{
         (f"normgeo/pictures/depth/{file}.py", "none"): "the network without a norm"
         for file in ("accuracy", "places_figure", "recommendation")

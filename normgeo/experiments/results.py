@@ -18,7 +18,7 @@ from normgeo.base.text import text
 
 Verdict = Literal["holds", "fails", "not at this size"]
 
-METHODS = ("none", "batch", "layer")
+METHODS = NONE, BATCH, LAYER = "none", "batch", "layer"
 """What networks are normalized by, in the order in which they are shown."""
 
 IN_WORDS = dict(
@@ -63,8 +63,8 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
                 "time, and generalize better."
             ),
             text("Layer norm: 60% of the time."),
-            "none",
-            "layer",
+            NONE,
+            LAYER,
             text("section 6.1"),
             text("the order embedding"),
         ),
@@ -74,8 +74,8 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
                 "better than without."
             ),
             text("Layer norm: almost twice as fast."),
-            "none",
-            "layer",
+            NONE,
+            LAYER,
             text("section 6.4"),
             text("DRAW"),
         ),
@@ -85,10 +85,32 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
                 "far fewer updates, at batches of 8."
             ),
             text("Layer norm: far fewer updates."),
-            "none",
-            "layer",
+            NONE,
+            LAYER,
             text("section 6.5"),
             text("the network that writes"),
+        ),
+        "mnist": Statement(
+            text(
+                "Layer norm is robust to the batch size and learns faster than batch norm, also at "
+                "batches of 4."
+            ),
+            text("Layer norm: faster than batch norm."),
+            BATCH,
+            LAYER,
+            text("section 6.6"),
+            text("a network that names digits"),
+        ),
+        "convolution": Statement(
+            text(
+                "In a convolutional network layer norm learns faster than no norm, but batch norm "
+                "outperforms both."
+            ),
+            text("Batch norm: better than layer norm."),
+            LAYER,
+            BATCH,
+            text("section 6.7"),
+            text("a convolutional network"),
         ),
     }
 )

@@ -81,6 +81,28 @@ def test_captions_are_read_word_by_word_among_pictures_of_sixteen_levels():
         assert all(1 <= rank <= len(moving["pictures"]) for rank in each["ranks"])
 
 
+def test_digits_are_watched_at_every_evaluation_of_every_way_to_learn():
+    result = load("mnist")
+    ways, shown = result.moving["ways"], len(result.moving["digits"])
+    assert [(one["method"], one["batch"]) for one in ways] == [
+        (method, batch) for batch in (4, 128) for method in ("batch", "layer")
+    ]
+    for one in ways:
+        assert np.shape(one["watched"]) == (len(result.steps), shown)
+        assert np.shape(one["validation"]) == (len(result.seeds), len(result.steps))
+        assert one["rates"][str(one["rate"])] == min(one["rates"].values())
+
+
+def test_answers_are_chances_at_every_contrast():
+    moving = load("convolution").moving
+    assert [one["method"] for one in moving["answers"]] == [*METHODS]
+    for one in moving["answers"]:
+        chances = np.array(one["chances"])
+        assert chances.shape == (len(moving["contrasts"]), len(moving["digits"]), 10)
+        assert np.abs(chances.sum(axis=-1) - 100).max() <= 5
+        assert len(one["errors"]) == len(moving["contrasts"])
+
+
 def learned(*curves):
     return Learned({0.01: 1.0}, 0.01, curves, (1.0,) * len(curves))
 
@@ -125,7 +147,7 @@ def test_one_method_alone_has_no_verdict():
 
 
 def test_what_does_not_fit_is_refused():
-    with pytest.raises(Refusal, match=r"order, draw, handwriting; got 'drawn'"):
+    with pytest.raises(Refusal, match=rf"{', '.join(STATEMENTS)}; got 'drawn'"):
         load("drawn")
     data = json.loads((FOLDER / "draw.json").read_bytes())
     short = json.loads(json.dumps(data))

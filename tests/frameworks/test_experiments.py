@@ -9,11 +9,13 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.signal import correlate2d
 
 from normgeo import NORMALIZERS, CellLayer, Normalizer, run_cell
 from normgeo.__main__ import main
@@ -21,7 +23,15 @@ from normgeo.base.progress import Stop
 from normgeo.base.refusal import Refusal
 from normgeo.experiments import captions as files
 from normgeo.experiments import strokes
-from normgeo.experiments.networks import cells, draw, handwriting, order
+from normgeo.experiments.networks import (
+    cells,
+    classify,
+    convolution,
+    draw,
+    handwriting,
+    mnist,
+    order,
+)
 from normgeo.experiments.networks.training import Training
 from normgeo.experiments.results import result_of
 
@@ -130,7 +140,7 @@ def test_gradient_is_that_of_back_propagation_through_time(method):
         assert np.abs(found.pack() - expected.pack()).max() < 1e-11
 
 
-@pytest.mark.parametrize("experiment", [order, draw, handwriting])
+@pytest.mark.parametrize("experiment", [order, draw, handwriting, mnist, convolution])
 @pytest.mark.parametrize("method", BOTH)
 def test_loss_descends_along_its_gradient(experiment, method):
     params = experiment.init(jax.random.key(0), method)
@@ -147,7 +157,7 @@ def test_loss_descends_along_its_gradient(experiment, method):
 
 
 def test_layer_norm_is_in_one_of_the_two_networks():
-    for experiment in (order, draw, handwriting):
+    for experiment in (order, draw, handwriting, mnist, convolution):
         plain, normed = (experiment.init(jax.random.key(0), method) for method in BOTH)
         gains = [
             "'g'" in jax.tree_util.keystr(path)
@@ -156,6 +166,98 @@ def test_layer_norm_is_in_one_of_the_two_networks():
         ]
         assert any(gains)
         assert not any(gains[: len(jax.tree.leaves(plain))])
+
+
+@pytest.mark.parametrize("method", ["batch", "layer"])
+def test_units_are_normalized_as_by_normgeo(method):
+    rng = np.random.default_rng(0)
+    X, W, norm = rng.random((9, F)), rng.normal(size=(H, F)), NORMALIZERS[method]
+    with jax.enable_x64(True):
+        unit = {**classify.init_unit(jax.random.key(0), H, F, method), "W": W}
+        found = classify.normalized(unit, X @ W.T, None)
+    expected = replace(norm, eps=cells.EPS).normalize(W, X).z
+    assert np.abs(np.asarray(found) - expected).max() < 1e-12
+
+
+def test_convolution_is_that_of_scipy_and_its_norms_are_over_channels_and_whole_layers():
+    rng = np.random.default_rng(0)
+    x, W = rng.random((3, 8, 8, 2)), rng.normal(size=(4, 18))
+    kernels = W.reshape(4, 3, 3, 2)
+    with jax.enable_x64(True):
+        a = np.asarray(convolution.convolve(W, x))
+        units = {m: classify.init_unit(jax.random.key(0), 4, 18, m) for m in ("batch", "layer")}
+        batch, layer = (np.asarray(classify.normalized(each, a, None)) for each in units.values())
+    for n, k in np.ndindex(3, 4):
+        expected = sum(correlate2d(x[n, ..., d], kernels[k, ..., d], mode="same") for d in range(2))
+        assert np.allclose(a[n, ..., k], expected)
+    for found, axes in ((batch, (0, 1, 2)), (layer, (1, 2, 3))):
+        centered = a - a.mean(axes, keepdims=True)
+        assert np.allclose(found, centered / np.sqrt(a.var(axes, keepdims=True) + cells.EPS))
+
+
+@pytest.mark.parametrize("experiment", [mnist, convolution])
+def test_answer_with_batch_norm_does_not_depend_on_other_held_out_digits(experiment):
+    """But it does while the network learns."""
+    params = experiment.init(jax.random.key(0), "batch")
+    held_out = jax.tree.map(jnp.asarray, experiment.data()[2])
+    some = {**held_out, "pictures": held_out["pictures"][:9]}
+    one = {**held_out, "pictures": held_out["pictures"][:1]}
+    many, alone = (classify.answers(experiment.network, params, each) for each in (some, one))
+    np.testing.assert_allclose(many[:1], alone, atol=1e-5)
+    nine, two = (experiment.network(params, some["pictures"][:n], None)[:2] for n in (9, 2))
+    assert np.abs(nine - two).max() > 0.01
+
+
+def test_contrast_has_no_part_in_the_answer_with_layer_norm_alone():
+    held_out = jax.tree.map(jnp.asarray, convolution.data()[2])
+    strong = {**held_out, "pictures": 8 * held_out["pictures"]}
+    for method in convolution.EXPERIMENT.methods:
+        params = convolution.init(jax.random.key(0), method)
+        plain, turned = (
+            classify.answers(convolution.network, params, each) for each in (held_out, strong)
+        )
+        moved = float(np.abs(plain - turned).max())
+        assert (moved < 0.01) == (method == "layer"), moved
+
+
+def test_batches_of_another_size_learn_beside_as_they_would_alone():
+    few = {"steps": 2, "seeds": [0, 1], "rates": [0.01], "methods": ["layer"]}
+    both = Training(mnist.EXPERIMENT, **few)
+    alone = Training(replace(mnist.EXPERIMENT, batch=128, further_batches=()), **few)
+    for each in (both, alone):
+        each.go()
+    assert [*both.ways] == ["layer", "layer 128"]
+    np.testing.assert_allclose(both.figures["layer 128"], alone.figures["layer"], rtol=1e-4)
+    assert not np.allclose(both.figures["layer"][1], alone.figures["layer"][1])
+    found = both.result("x")
+    ways = found["moving"]["ways"]
+    assert [(one["method"], one["batch"]) for one in ways] == [("layer", 4), ("layer", 128)]
+    assert ways[0]["validation"] == found["methods"]["layer"]["validation"]
+    watched = np.array(both.figures["layer"])[:, 0, 2:]
+    labels = mnist.data()[1]["labels"][: mnist.WATCHED]
+    (errors,) = ways[0]["others"].values()
+    wrong = 100 * (watched != labels).mean(axis=1)
+    np.testing.assert_allclose(errors["validation"][0], wrong, rtol=1e-4)
+    assert {len(each) for each in ways[0]["watched"]} == {mnist.SHOWN}
+
+
+@pytest.mark.parametrize("experiment", [mnist, convolution])
+def test_pictures_of_mnist_make_a_larger_network(experiment, monkeypatch):
+    monkeypatch.setattr("normgeo.datasets.handwritten.HELD_OUT", {784: (20, 20)})
+    rng = np.random.default_rng(0)
+    stand_in = {"data": rng.integers(0, 256, (90, 784)), "target": rng.integers(0, 10, 90)}
+    monkeypatch.setattr(
+        "sklearn.datasets.fetch_openml", lambda *args, **options: SimpleNamespace(**stand_in)
+    )
+    small = replace(experiment.EXPERIMENT, further_batches=())
+    few = {"steps": 1, "seeds": [0], "rates": [0.01], "methods": ["batch"]}
+    training = Training(small, **few, where="openml")
+    training.go()
+    first = training.runs["batch"].params
+    inputs = {"mnist": (1000, 784), "convolution": (8, 9)}[small.name]
+    assert first["first"]["W"].shape[1:] == inputs
+    assert first["output"]["W"].shape[1:] == (10, {"mnist": 1000, "convolution": 784}[small.name])
+    assert training.result("x")["data"] == "openml"
 
 
 def test_window_of_a_filter_is_where_it_reads():
@@ -388,7 +490,7 @@ def test_lines_of_iam_are_learned_from(tmp_path):
         handwriting.data(str(tmp_path / "ascii"))
 
 
-@pytest.mark.parametrize("experiment", [order, draw, handwriting])
+@pytest.mark.parametrize("experiment", [order, draw, handwriting, convolution])
 def test_what_moves_is_there_and_small(experiment):
     best = {
         method: experiment.init(jax.random.key(0), method)

@@ -24,6 +24,8 @@ ENDS = {
     "order": (1, len(load("order").moving["captions"][0]["words"])),
     "draw": (1, len(load("draw").moving["pictures"][0]["canvases"])),
     "handwriting": (5, 80),
+    "mnist": (0, load("mnist").steps[-1]),
+    "convolution": (0.25, 4.0),
 }
 """Values of the settings of all sliders that follow the address, at both ends."""
 SMALL = {"effect": {"dataset": "iris"}, "recurrence": {"length": "8", "neurons": "8"}}
@@ -32,6 +34,8 @@ TAB = {
     "where_z_lives": "where_z_lives",
     "recurrence": "time",
     "handwriting": "handwriting",
+    "mnist": "mnist",
+    "convolution": "convolution",
 }
 
 

@@ -11,7 +11,7 @@ from normgeo.pictures.experiments import multiples
 from normgeo.pictures.experiments.handwriting import Handwriting, Line
 from normgeo.pictures.experiments.multiples import Experiment, Multiples
 from normgeo.pictures.experiments.order import Order, Reading
-from normgeo.pictures.style.colors import GRAY, GREEN
+from normgeo.pictures.style.colors import BLUE, GRAY, GREEN
 from normgeo.settings import Settings
 from normgeo.tables.marks import path, shape
 
@@ -19,6 +19,7 @@ BOTH = ("none", "layer")
 ALL, ORDER, DRAW, HANDWRITING = (
     PICTURES[name] for name in ("experiments", "order", "draw", "handwriting")
 )
+MNIST, CONVOLUTION = (PICTURES[name] for name in ("mnist", "convolution"))
 
 
 def learned(layer):
@@ -215,3 +216,79 @@ def test_readings_are_those_that_ship_and_their_ranks_fit_the_best_pictures():
             assert (one.right in best) == (rank <= 5)
             if rank <= 5:
                 assert best[int(rank) - 1] == one.right
+
+
+def test_tiles_are_dark_where_the_network_misreads_them_and_faint_where_it_does_not():
+    result = MNIST.compute(Settings(updates=0))
+    moving = load("mnist").moving
+    figure = MNIST.figure(result, "light")
+    for place in (0, 7, len(result.steps) - 1):
+        frame = figure.frames[place]
+        tiles = [each for each in frame.data if each.type == "heatmap"]
+        asked = [each for each in frame.data if each.hoverinfo == "text"]
+        small = [one for one in moving["ways"] if one["batch"] == 4]
+        for one, drawn, names in zip(small, tiles, asked, strict=True):
+            wrong = []
+            for k, digit in enumerate(moving["digits"]):
+                top, left = (9 * at for at in divmod(k, 16))
+                ink = np.array(drawn.z)[top : top + 8, left : left + 8].ravel()
+                taken = one["watched"][place][k]
+                misread = taken != digit["digit"]
+                whole = np.array(digit["ink"])
+                assert np.array_equal(ink, whole if misread else whole // 8)
+                wrong += [f"a {digit['digit']}, taken for {taken}"] * misread
+            assert [*names.hovertext] == wrong
+    words = " ".join(note.text for note in figure.layout.annotations)
+    assert words.count(f" of {len(moving['digits'])} misread") == 2
+
+
+def test_ways_to_learn_are_told_by_their_batches_and_drawn_in_the_colors_of_their_methods():
+    result = MNIST.compute(Settings(updates=1010))
+    figure, steps = MNIST.figure(result, "light"), [*result.steps]
+    place = steps.index(1000)
+    lines = [one for one in figure.data if one.name]
+    assert [one.line.color for one in lines] == [BLUE, GREEN] * 2
+    marks = figure.frames[place].data[:4]
+    ways = load("mnist").moving["ways"]
+    told = result.told(place)
+    assert told.startswith("After 1000 updates: at batches of 4 batch norm misreads ")
+    assert "; at batches of 128 batch norm misreads " in told
+    assert figure.layout.sliders[0].active == place
+    for one, line, mark in zip(ways, lines, marks, strict=True):
+        missed = np.mean([curve[place] for curve in one["validation"]])
+        assert mark.y[0] == pytest.approx(missed, rel=1e-3)
+        assert line.y[place] == pytest.approx(missed)
+        (errors,) = one["others"].values()
+        mean = np.mean([curve[place] for curve in errors["validation"]])
+        name = {"batch": "batch norm", "layer": "layer norm"}[one["method"]]
+        assert f"{name} misreads {mean:.2g}%" in told
+        name = {"batch": "with batch norm", "layer": "with layer norm"}[one["method"]]
+        assert f"{np.mean(one['test']):.2g} {name} at batches of {one['batch']}" in result.ended
+
+
+def test_answers_follow_the_contrast():
+    result = CONVOLUTION.compute(Settings(delta=-4.2))
+    moving = load("convolution").moving
+    figure = CONVOLUTION.figure(result, "light")
+    place = moving["contrasts"].index(4)
+    assert figure.layout.sliders[0].active == place
+    assert [step.value for step in figure.layout.sliders[0].steps][place] == "4"
+    named = [one for one in figure.data if one.name]
+    assert [one.line.color for one in named] == [GRAY, BLUE, GREEN]
+    digits, *rest = figure.frames[place].data
+    chances, marks = rest[:3], rest[3:]
+    ink = np.array(moving["digits"][2]["ink"]).reshape(8, 8) / 16
+    np.testing.assert_allclose(np.array(digits.z)[:, 18:26], np.sqrt(4 * ink), atol=0.01)
+    for one, line, drawn, mark in zip(moving["answers"], named, chances, marks, strict=True):
+        assert [*line.y] == one["errors"]
+        assert (mark.x[0], mark.y[0]) == (4, one["errors"][place])
+        np.testing.assert_allclose(np.array(drawn.z).T, np.array(one["chances"][place]) / 100)
+    assert f"batch norm misreads {moving['answers'][1]['errors'][place]:.3g}%" in result.told(place)
+
+
+def test_layer_norm_is_said_to_answer_the_same_only_where_it_does():
+    result = CONVOLUTION.compute(Settings())
+    result.methods["layer"].errors[:] = 2.0
+    assert result.about.endswith("and answers the same at each.")
+    result.methods["layer"].errors[0] = 3.5
+    assert result.about.endswith("up to its ε: errors move by 1.5 points.")

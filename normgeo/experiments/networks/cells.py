@@ -19,6 +19,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from normgeo.experiments.results import LAYER
+
 EPS = 1e-5  # added to σ²: at the first step h = 0, and W_h h has no spread
 
 Tree = dict[str, Any]
@@ -45,7 +47,7 @@ def init_lstm(key: jax.Array, neurons: int, features: int, method: str) -> Tree:
         "h": {"W": _normal(of_state, 4 * neurons, neurons), "b": forget},
         "x": {"W": _normal(of_inputs, 4 * neurons, features), "b": jnp.zeros(4 * neurons)},
     }
-    if method == "layer":
+    if method == LAYER:
         cell["h"]["g"] = cell["x"]["g"] = jnp.ones(4 * neurons)
         cell["c"] = {"b": jnp.zeros(neurons), "g": jnp.ones(neurons)}
     return cell
@@ -74,7 +76,7 @@ def init_gru(key: jax.Array, neurons: int, features: int, method: str) -> Tree:
         jax.random.split(key, len(sizes)), sizes.items(), strict=True
     ):
         cell[name] = init_linear(one, outputs, inputs)
-        if method == "layer":
+        if method == LAYER:
             cell[name]["g"] = jnp.ones(outputs)
     return cell
 

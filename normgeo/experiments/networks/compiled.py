@@ -6,7 +6,7 @@ once. Random numbers follow from the seed and the number of the step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import optax
 
 from normgeo.experiments.networks.cells import Tree
+from normgeo.experiments.results import LAYER, NONE
 
 LONGEST = 10.0  # the norm that gradients are clipped to
 ADAM = optax.chain(optax.clip_by_global_norm(LONGEST), optax.scale_by_adam())
@@ -33,9 +34,13 @@ class Experiment:
         moving: (best parameters by method, test cases) → what moves on the page.
         batch: cases of a step. steps, rates: of the result that ships. methods: words of METHODS.
         figures: (parameters, cases, key) → the figure that judges, where lower is better, and
-            others; None for the loss. others: what they measure, each with its unit.
+            others; None for the loss. others: what they measure, each with its unit. Further
+            numbers of `figures` are watched: kept at each evaluation, for `beside`.
         sized: (cases to learn from) → an `init` that fits them, where data of one's own have other
             sizes; None for `init` itself.
+        further_batches: sizes of batches that are tried beside `batch`.
+        beside: (each way to learn, what it has come to and what was watched; validation cases) →
+            what also moves on the page.
 
     """
 
@@ -50,21 +55,23 @@ class Experiment:
     batch: int
     steps: int
     rates: tuple[float, ...]
-    methods: tuple[str, ...] = ("none", "layer")
+    methods: tuple[str, ...] = (NONE, LAYER)
     figures: Callable[[Tree, Tree, jax.Array], Sequence[jax.Array]] | None = None
     others: tuple[str, ...] = ()
     own: str = ""
     sized: Callable[[Tree], Callable[[jax.Array, str], Tree]] | None = None
+    further_batches: tuple[int, ...] = ()
+    beside: Callable[[Mapping[str, Mapping[str, Any]], Tree], dict[str, list[Any]]] | None = None
 
     def fitting(self, learned: Tree) -> Experiment:
         """Return the experiment with parameters that fit the cases to learn from."""
         return self if self.sized is None else replace(self, init=self.sized(learned))
 
     def judged(self, params: Tree, cases: Tree, key: jax.Array) -> jax.Array:
-        """Return the figures (1 + others,), the one that judges first."""
+        """Return the figures (1 + others + watched,), the one that judges first."""
         if self.figures is None:
             return self.loss(params, cases, key)[None]
-        return jnp.stack([*self.figures(params, cases, key)])
+        return jnp.concatenate([*map(jnp.atleast_1d, self.figures(params, cases, key))])
 
 
 class Runs(NamedTuple):
@@ -85,7 +92,7 @@ def first_runs(experiment: Experiment, seeds: jax.Array, method: str) -> Runs:
 
 
 def evaluate(experiment: Experiment, runs: Runs, cases: Tree) -> tuple[Runs, jax.Array]:
-    """Return runs that know their best, and the figures (R, 1 + others), always with one noise."""
+    """Return runs that know their best, and the figures of each, always with one noise."""
     key = jax.random.key(0)
     figures = jax.vmap(lambda params: experiment.judged(params, cases, key))(runs.params)
     better = figures[:, 0] < runs.best  # not so for one that is not a number

@@ -11,6 +11,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from platform import python_version
 from typing import Any, final
@@ -38,8 +39,9 @@ class Training:
 
     Attributes:
         experiment: that it is of. asked: steps, seeds, rates and methods. done: steps taken.
-        steps: before each evaluation. figures: on the validation set for each method,
-            (R, 1 + others) at each evaluation. seconds: of all blocks.
+        ways: to learn, each a method and a size of batches; that of the experiment has the method's
+            name. steps: before each evaluation. figures: on the validation set for each way,
+            (R, 1 + others + watched) at each evaluation. seconds: of all blocks.
 
     """
 
@@ -68,21 +70,26 @@ class Training:
         parts = jax.tree.map(jnp.asarray, experiment.cases(where))
         self._learned, self._validation, self._test = parts
         self.experiment = experiment = experiment.fitting(self._learned)
-        self._block = jax.jit(self._learn_and_evaluate)
+        self._block = jax.jit(self._learn_and_evaluate, static_argnums=4)
+        self.ways = {
+            method if batch == experiment.batch else f"{method} {batch}": (method, batch)
+            for batch in (experiment.batch, *experiment.further_batches)
+            for method in methods
+        }
         self.runs: dict[str, Runs] = {}
         self.figures: dict[str, list[list[list[float]]]] = {}
-        for method in methods:
+        for way, (method, batch) in self.ways.items():
             runs = first_runs(experiment, self._seeds, method)
-            self.runs[method], figures = self._block(runs, 0, 0, self._validation)
-            self.figures[method] = [figures.tolist()]
+            self.runs[way], figures = self._block(runs, 0, 0, self._validation, batch)
+            self.figures[way] = [figures.tolist()]
 
     def _learn_and_evaluate(
-        self, runs: Runs, first: jax.Array, last: jax.Array, cases: Tree
+        self, runs: Runs, first: jax.Array, last: jax.Array, cases: Tree, batch: int
     ) -> tuple[Runs, jax.Array]:
-        """One function, so that a method compiles once: to evaluate alone is to learn 0 steps."""
-        steps = first, last
-        after = learn(self.experiment, runs, self._rates, self._seeds, steps, self._learned)
-        return evaluate(self.experiment, after, cases)
+        """One function, so that a way compiles once: to evaluate alone is to learn 0 steps."""
+        steps, experiment = (first, last), replace(self.experiment, batch=batch)
+        after = learn(experiment, runs, self._rates, self._seeds, steps, self._learned)
+        return evaluate(experiment, after, cases)
 
     def go(self, keep: Path | None = None, progress: Report | Progress | None = None) -> None:
         """Take the steps that are left, with a checkpoint in `keep` after each block.
@@ -97,9 +104,10 @@ class Training:
         every = max(1, steps // POINTS)
         while progress.tell(self.done, steps) and self.done < steps:
             began, last = time.monotonic(), min(self.done + every, steps)
-            for method, runs in self.runs.items():
-                self.runs[method], figures = self._block(runs, self.done, last, self._validation)
-                self.figures[method].append(figures.tolist())
+            for way, runs in self.runs.items():
+                given = self.done, last, self._validation, self.ways[way][1]
+                self.runs[way], figures = self._block(runs, *given)
+                self.figures[way].append(figures.tolist())
             self.done = last
             self.steps.append(last)
             self.seconds += time.monotonic() - began
@@ -146,28 +154,17 @@ class Training:
 
     def result(self, command: str) -> dict[str, Any]:
         """Return what a file of results holds: each method at its best rate on validation."""
-        S, methods, best = len(self.asked["seeds"]), {}, {}
-        for method in self.asked["methods"]:
-            runs = self.runs[method]
-            means = np.asarray(runs.best, dtype=float).reshape(-1, S).mean(axis=1)
-            at = int(means.argmin())
-            mine = slice(at * S, at * S + S)
-            at_best = runs._replace(params=runs.best_params)
-            _, test = self._block(at_best, 0, 0, self._test)
-            judging, *others = np.array(self.figures[method]).transpose(2, 1, 0)[:, mine]
-            tested, *further = np.asarray(test).T[:, mine]
-            measured = zip(self.experiment.others, others, further, strict=True)
-            methods[method] = {
-                "rates": dict(zip(map(str, self.asked["rates"]), _short(means), strict=True)),
-                "rate": self.asked["rates"][at],
-                "validation": [*map(_short, judging)],
-                "test": _short(tested),
-                "others": {
-                    name: {"validation": [*map(_short, curves)], "test": _short(at_end)}
-                    for name, curves, at_end in measured
-                },
-            }
-            best[method] = jax.tree.map(lambda leaf, at=mine.start: leaf[at], runs.best_params)
+        found: dict[str, dict[str, Any]] = {}
+        best: dict[str, Tree] = {}
+        beside: dict[str, dict[str, Any]] = {}
+        for way, (method, batch) in self.ways.items():
+            learned, params, watched = self._judged(way)
+            beside[way] = {"method": method, "batch": batch, **learned, "watched": watched}
+            if batch == self.experiment.batch:
+                found[method], best[method] = learned, params
+        moving = self.experiment.moving(best, self._test)
+        if self.experiment.beside:
+            moving |= self.experiment.beside(beside, self._validation)
         return {
             "name": self.experiment.name,
             "command": command,
@@ -180,9 +177,36 @@ class Training:
             "unit": self.experiment.unit,
             "measure": self.experiment.measure,
             "steps": self.steps,
-            "methods": methods,
-            "moving": self.experiment.moving(best, self._test),
+            "methods": found,
+            "moving": moving,
         }
+
+    def _judged(self, way: str) -> tuple[dict[str, Any], Tree, np.ndarray[Any, Any]]:
+        """Return a way at its best rate as a file holds it, the first seed's best parameters, and
+        what was watched of that seed, (evaluations, watched).
+        """
+        runs, S, batch = self.runs[way], len(self.asked["seeds"]), self.ways[way][1]
+        means = np.asarray(runs.best, dtype=float).reshape(-1, S).mean(axis=1)
+        at = int(means.argmin())
+        mine = slice(at * S, at * S + S)
+        at_best = runs._replace(params=runs.best_params)
+        _, test = self._block(at_best, 0, 0, self._test, batch)
+        figures = np.array(self.figures[way])[:, mine]
+        judging, *others = figures.transpose(2, 1, 0)[: 1 + len(self.experiment.others)]
+        tested, *further = np.asarray(test).T[: 1 + len(others), mine]
+        measured = zip(self.experiment.others, others, further, strict=True)
+        learned = {
+            "rates": dict(zip(map(str, self.asked["rates"]), _short(means), strict=True)),
+            "rate": self.asked["rates"][at],
+            "validation": [*map(_short, judging)],
+            "test": _short(tested),
+            "others": {
+                name: {"validation": [*map(_short, curves)], "test": _short(at_end)}
+                for name, curves, at_end in measured
+            },
+        }
+        params = jax.tree.map(lambda leaf: leaf[mine.start], runs.best_params)
+        return learned, params, figures[:, 0, 1 + len(others) :]
 
 
 def choose(device: str) -> None:

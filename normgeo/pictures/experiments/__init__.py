@@ -1,10 +1,14 @@
 """The pictures of the page Experiments, in their order there."""
 
 from normgeo.pictures.experiments import (
+    convolution,
+    convolution_figure,
     draw,
     draw_figure,
     handwriting,
     handwriting_figure,
+    mnist,
+    mnist_figure,
     multiples,
     multiples_figure,
     order,
@@ -17,4 +21,6 @@ PICTURES = (
     Picture(order.STUDY, order_figure.figure),
     Picture(draw.STUDY, draw_figure.figure),
     Picture(handwriting.STUDY, handwriting_figure.figure),
+    Picture(mnist.STUDY, mnist_figure.figure),
+    Picture(convolution.STUDY, convolution_figure.figure),
 )

@@ -61,6 +61,30 @@ ABOUT = {
             "221 people; one layer of fewer units, a shorter training."
         ),
     ),
+    "mnist": About(
+        text("Digits without places"),
+        text(
+            "As in the original: a fully connected ReLU network, normalized in all layers but the "
+            "last, batches of 4 and of 128."
+        ),
+        text(
+            "Changed: digits of 8 × 8 pixels and not of 28 × 28, layers of 128 neurons and not of "
+            "1,000, a shorter training. Held-out digits meet the statistics of all digits that "
+            "batch norm has learned from."
+        ),
+    ),
+    "convolution": About(
+        text("A convolutional network"),
+        text(
+            "As in the original: convolutions with layer norm over all units of a layer, with "
+            "batch norm over cases and places, or without a norm."
+        ),
+        text(
+            "Changed: the paper names neither its data nor its sizes. Here two convolutions, of 8 "
+            "and of 16 channels, read digits of 8 × 8 pixels. The paper explains its finding with "
+            "units near the border of a picture, which are rarely on."
+        ),
+    ),
 }
 """By the name of the experiment, in the order of the paper."""
 
