@@ -93,8 +93,8 @@ class Settings:
         sequences: of a batch there. first_gain: what every gain of a cell begins with.
         along: the reason of the null direction that is walked along, a key of `REASONS` found
             there; "auto" takes the first. walk: how far, over the length of what moves.
-        glimpse, pen: of the starting frames of the experiments that draw and write; the last one
-            where there are fewer.
+        asked, glimpse, pen: of the starting frames of the experiments that read, draw and write;
+            the last one where there are fewer.
         tab: which tab of a page is open, a word of that page; "auto" lets the page choose.
         example: the integers that are worked by hand, the rows of X and then those of W.
         place: n and h of the summed input whose arithmetic is shown there, counted from 0.
@@ -262,6 +262,7 @@ class Settings:
         text("length of the walk at the start"),
         help=text("As a multiple of the length of the weight vectors that move."),
     )
+    asked: int = _setting(64, Whole(1, 64), text("words of the query at the start"))
     glimpse: int = _setting(64, Whole(1, 64), text("glimpse at the start"))
     pen: int = _setting(1000, Whole(1, 1000), text("steps of the pen at the start"))
     tab: str = _setting("auto", Word(text("the name of a tab")))

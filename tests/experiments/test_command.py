@@ -30,7 +30,7 @@ def test_without_its_libraries_one_sentence_says_how_to_install_them(library, mo
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([], "Name an experiment: draw, handwriting."),
+        ([], "Name an experiment: reader, draw, handwriting."),
         (["draw", "--steps", "0"], "at least 1"),
         (["draw", "--seeds", "1,1"], "different numbers"),
         (["draw", "--seeds=-1"], "different numbers"),

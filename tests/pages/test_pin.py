@@ -134,7 +134,7 @@ def test_what_differs_is_named_setting_by_setting(subtests):
         "frozen_below": 0.1, "block": 1, "network": "decoder", "tensor": 3,
         "change": "column_times",
         "task": "rows", "rnn": "gru", "sequences": 4, "first_gain": 0.1,
-        "glimpse": 2, "pen": 50,
+        "asked": 3, "glimpse": 2, "pen": 50,
         "example": "5" + Settings.example[1:],
     }  # fmt: skip
     for name in PICTURES:

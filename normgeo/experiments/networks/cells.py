@@ -44,7 +44,7 @@ def gains(method: str, neurons: int) -> Tree:
     if method not in FIRST_GAIN:
         return {}
     name = "g" if method == "layer" else "g_batch"
-    return {name: jnp.full(neurons, FIRST_GAIN[method])}
+    return {name: FIRST_GAIN[method] * jnp.ones(neurons)}
 
 
 def init_lstm(key: jax.Array, neurons: int, features: int, method: str) -> Tree:

@@ -7,11 +7,14 @@ from normgeo.pictures.experiments import (
     handwriting_figure,
     multiples,
     multiples_figure,
+    reader,
+    reader_figure,
 )
 from normgeo.pictures.picture import Picture
 
 PICTURES = (
     Picture(multiples.STUDY, multiples_figure.figure),
+    Picture(reader.STUDY, reader_figure.figure),
     Picture(draw.STUDY, draw_figure.figure),
     Picture(handwriting.STUDY, handwriting_figure.figure),
 )

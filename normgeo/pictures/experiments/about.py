@@ -26,6 +26,20 @@ class About(NamedTuple):
 
 
 ABOUT = {
+    "reader": About(
+        text("A reader is asked for a name"),
+        text("section 6.2"),
+        text(
+            "As in the original: cloze questions with hidden names, which are numbered anew each "
+            "time; an LSTM from each end of the document and of the query, attention on the "
+            "document; batch norm with gains that begin at 0.1."
+        ),
+        text(
+            "Changed: documentation and not news, 32 words of it; 16 neurons and not 240; a name "
+            "has the attention of its places, and no further layer decides; no network normalizes "
+            "the attention."
+        ),
+    ),
     "draw": About(
         text("DRAW paints digits"),
         text("section 6.4"),
