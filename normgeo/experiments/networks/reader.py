@@ -66,7 +66,8 @@ def init(key: jax.Array, method: str) -> Tree:
 def states(params: Tree, document: jax.Array, query: jax.Array) -> jax.Array:
     """Read documents (S, T) and queries (S, U) forth and back: h of the LSTMs, (4, T, S, H).
 
-    Queries begin with as many PADs as make them T long.
+    Queries begin with as many PADs as make them T long. A PAD leaves the state as it is: all cases
+    may have it, and then batch norm would divide by √ε, step after step.
     """
     short = document.shape[1] - query.shape[1]
     both = (
@@ -76,7 +77,11 @@ def states(params: Tree, document: jax.Array, query: jax.Array) -> jax.Array:
 
     def along(cell: Tree, words: jax.Array) -> jax.Array:
         def step(state: Any, word: jax.Array) -> Any:
-            state = lstm(cell, state, params["words"][word])
+            after = lstm(cell, state, params["words"][word])
+            state = tuple(
+                jnp.where(word[:, None] == PAD, old, new)
+                for old, new in zip(state, after, strict=True)
+            )
             return state, state[0]
 
         found: jax.Array = jax.lax.scan(step, rest(len(document), NEURONS), words)[1]

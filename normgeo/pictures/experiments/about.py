@@ -35,7 +35,7 @@ ABOUT = {
             "document; batch norm with gains that begin at 0.1."
         ),
         text(
-            "Changed: documentation and not news, 32 words of it; 16 neurons and not 240; a name "
+            "Changed: documentation and not news, 32 words of it; 16 neurons and not hundreds; a name "
             "has the attention of its places, and no further layer decides; no network normalizes "
             "the attention."
         ),

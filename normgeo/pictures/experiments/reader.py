@@ -54,6 +54,16 @@ class Reading(NamedTuple):
         return min(self.start, self.words) - 1
 
     @property
+    def strongest(self) -> float:
+        """The largest attention on one word."""
+        return max(float(one.attention.max()) for one in self.methods.values())
+
+    @property
+    def most(self) -> float:
+        """The largest chance of a name."""
+        return max(float(one.chance.max()) for one in self.methods.values())
+
+    @property
     def offered(self) -> list[int]:
         """The places of the names that the document has."""
         return [at for at in range(len(self.names)) if marker(at) in self.document]
@@ -67,9 +77,12 @@ class Reading(NamedTuple):
         right = [str(NAMES[m]) for m in self.methods if self.picked(m, place) == self.answer]
         words = {"n": place + 1, "all": self.words, "name": self.names[self.answer]}
         if not right:
-            return text("After {n} of {all} words of the query nobody answers {name!s}.", **words)
+            return text(
+                "After {n} of {all} words of the query the right name, “{name!s}”, leads nowhere.",
+                **words,
+            )
         return text(
-            "After {n} of {all} words of the query {name!s} is the answer of the network {right}.",
+            "After {n} of {all} words of the query the right name, “{name!s}”, leads {right}.",
             **words,
             right=listed(right),
         )

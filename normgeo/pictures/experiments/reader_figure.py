@@ -17,7 +17,6 @@ from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, axis_name, 
 from normgeo.pictures.style.template import SIZE, THEMES
 
 HIGH = 170, 150
-STRONG = 0.25  # the attention on one word that has the whole color
 FAINT = 0.45  # the ink of a word that has none
 CHOSEN = text(
     "It is the first question of the test set, of those with a long query and some names, that "
@@ -47,7 +46,7 @@ def figure(result: Reading, theme: str) -> go.Figure:
 
 def _sheet(result: Reading, place: int, theme: str) -> Sheet:
     offered = result.offered
-    x = {"title": text("chance in %"), "range": [0, 100], "dtick": 50, "zeroline": False}
+    x = {"title": text("chance in %"), "range": [0, 105 * result.most], "zeroline": False}
     y = {
         "tickvals": [*range(len(offered))],
         "ticktext": [_spelled(result, marker(at)) for at in offered],
@@ -93,7 +92,7 @@ def _document(result: Reading, method: str, place: int, theme: str) -> Band:
     shares = result.methods[method].attention[place]
     words = [_spelled(result, word) for word in result.document]
     return Band(
-        [_colored(words, [blend(faint, color, min(float(s) / STRONG, 1.0)) for s in shares])]
+        [_colored(words, [blend(faint, color, float(s) / result.strongest) for s in shares])]
     )
 
 
