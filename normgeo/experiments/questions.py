@@ -16,7 +16,7 @@ import re
 import sysconfig
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.util import find_spec
+from importlib.resources import files as package
 from itertools import pairwise
 from keyword import iskeyword
 from pathlib import Path
@@ -88,7 +88,7 @@ def _texts() -> Iterator[tuple[str, str, set[str]]]:
     standard = Path(sysconfig.get_paths()["stdlib"])
     files = [*standard.glob("*.py")]
     for library in LIBRARIES:
-        files += Path(str(find_spec(library).origin)).parent.glob("**/*.py")
+        files += Path(str(package(library))).glob("**/*.py")
     for path in sorted(files):
         if "tests" not in path.parts:
             for node in _defined(ast.parse(path.read_bytes())):

@@ -146,10 +146,10 @@ def moving(best: dict[str, Tree], test: Tree) -> dict[str, list[Any]]:
     """
     document, query, answer = (test[of] for of in ("document", "query", "answer"))
 
-    @jax.jit
-    def after(params: Tree, count: jax.Array) -> Reading:
+    def ended(params: Tree, count: jax.Array) -> Reading:
         return read(params, document, begun(query, count))
 
+    after = jax.jit(ended)
     readings = {
         method: [after(params, count) for count in range(1, QUERY + 1)]
         for method, params in best.items()
