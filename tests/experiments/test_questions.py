@@ -41,6 +41,20 @@ def test_question_leaves_a_name_out_that_the_rest_of_the_text_has():
         assert one.answer not in one.query
 
 
+@pytest.mark.parametrize(("before", "after"), [(60, 60), (60, 10), (0, 60), (5, 60), (5, 5)])
+def test_document_is_what_stands_around_the_sentence(before, after):
+    names = ["p", "f_x", "f_y", "f_z"]
+    left, right = (
+        [f"{side}{n}" for n in range(count)] for side, count in (("l", before), ("r", after))
+    )
+    words = [" ".join([*left, *names[1:]]), "so f_x it is", " ".join([*names[1:], *right])]
+    found = next(one for one in cloze(".\n\n".join(words)) if one.query[0] == "so")
+    first = [*left, "@entity0", "@entity1", "@entity2", "."]
+    last = ["@entity0", "@entity1", "@entity2", *right]
+    kept = min(len(first), max(16, 32 - len(last)))
+    assert [*found.document] == first[len(first) - kept :] + last[: 32 - kept]
+
+
 def test_text_without_names_or_of_code_alone_asks_nothing():
     assert not [*cloze("Read a line. Then read the next line.")]
     assert not [*cloze(">>> f(a.b)[0] == {1: (2)}\n\n>>> f(a.b)[1] == {2: ((3))}")]
