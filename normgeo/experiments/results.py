@@ -68,6 +68,17 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
             text("section 6.1"),
             text("the order embedding"),
         ),
+        "reader": Statement(
+            text(
+                "With layer norm the reader trains faster, and converges to a better validation "
+                "error than without a norm and than with batch norm."
+            ),
+            text("Layer norm: faster, and better."),
+            NONE,
+            LAYER,
+            text("section 6.2"),
+            text("the attentive reader"),
+        ),
         "draw": Statement(
             text(
                 "With layer norm DRAW learns almost twice as fast, and its variational bound ends "
@@ -156,7 +167,9 @@ class Result:
             learned from. seeds, device: of the runs. seconds: of all runs together.
         unit, measure: of the figures, in words; a lower figure is better.
         steps: of the optimizer before each point of a curve. methods: by the words of METHODS.
-        moving: what the trained networks did, in plain lists. Of DRAW "pictures", each with its
+        moving: what the trained networks did, in plain lists. Of the reader "questions", each with
+            its words and, by method, the attention on each word of the document and the chance of
+            each name after each word of the query; of DRAW "pictures", each with its
             canvases from 0 to 255 and its windows [x, y, width] in pixels after each step; of
             handwriting "lines", each with its points [dx, dy, pen_up], where 1 says that the pen
             leaves the paper after this point, and the window's place in the text at each; of order

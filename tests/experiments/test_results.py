@@ -61,6 +61,20 @@ def test_canvases_and_windows_are_of_the_same_steps():
         assert {*np.ravel(each["target"])} == {0, 1}
 
 
+def test_attention_is_on_words_and_chances_are_of_names_after_each_word_of_the_query():
+    (one,) = load("reader").moving["questions"]
+    assert one["query"].count("@placeholder") >= 1
+    assert one["answer"] in one["document"]
+    assert {*one["methods"]} == {*BOTH}
+    for found in one["methods"].values():
+        attention, chance = np.array(found["attention"]), np.array(found["chance"])
+        assert attention.shape == (len(one["query"]), len(one["document"]))
+        np.testing.assert_allclose(attention.sum(axis=1), 1, atol=0.02)
+        for at in range(len(one["names"])):
+            there = [word == f"@entity{at}" for word in one["document"]]
+            np.testing.assert_allclose(attention[:, there].sum(axis=1), chance[:, at], atol=0.02)
+
+
 def test_lines_have_a_place_in_the_text_at_each_point():
     lines = load("handwriting").moving["lines"]
     assert {each["method"] for each in lines} == {*BOTH, "data"}

@@ -31,9 +31,11 @@ from normgeo.experiments.networks import (
     handwriting,
     mnist,
     order,
+    reader,
 )
 from normgeo.experiments.networks.training import Training
-from normgeo.experiments.results import result_of
+from normgeo.experiments.questions import BLANK, ENTITIES, FIRST_WORD, PAD, Question, encoded
+from normgeo.experiments.results import METHODS, result_of
 
 ROOT = Path(__file__).parents[2]
 BOTH = ("none", "layer")
@@ -43,9 +45,10 @@ H, F, S, T = 6, 4, 3, 7
 
 def as_layer(cell, method):
     """The same cell, of normgeo."""
-    norm = replace(NORMALIZERS["layer"], eps=cells.EPS) if method == "layer" else NO_NORM
-    units = [(cell[of]["W"], cell[of]["b"], cell[of].get("g")) for of in ("h", "x")]
-    memory = (cell["c"]["b"], cell["c"]["g"]) if method == "layer" else None
+    norm = NO_NORM if method == "none" else replace(NORMALIZERS[method], eps=cells.EPS)
+    gain = "g_batch" if method == "batch" else "g"
+    units = [(cell[of]["W"], cell[of]["b"], cell[of].get(gain)) for of in ("h", "x")]
+    memory = (cell["c"]["b"], cell["c"][gain]) if "c" in cell else None
     return CellLayer("lstm", norm, units, memory, gate_by_gate=False)
 
 
@@ -70,7 +73,7 @@ def moved(cell):
 
 
 @pytest.mark.parametrize(("double", "bound"), [(False, 1e-6), (True, 1e-12)])
-@pytest.mark.parametrize("method", BOTH)
+@pytest.mark.parametrize("method", METHODS)
 def test_cells_are_those_of_run_cell(method, double, bound):
     """Steps of both."""
     with jax.enable_x64(double):
@@ -119,7 +122,7 @@ def test_gradient_of_gru_is_that_of_back_propagation_through_time(method):
         assert np.abs(found.pack() - expected.pack()).max() < 1e-11
 
 
-@pytest.mark.parametrize("method", BOTH)
+@pytest.mark.parametrize("method", METHODS)
 def test_gradient_is_that_of_back_propagation_through_time(method):
     with jax.enable_x64(True):
         cell = cells.init_lstm(jax.random.key(3), H, F, method)
@@ -498,3 +501,99 @@ def test_what_moves_is_there_and_small(experiment):
     }
     moving = experiment.moving(best, jax.tree.map(jnp.asarray, experiment.data()[2]))
     assert len(json.dumps(moving, separators=(",", ":"))) < 45_000
+
+
+@pytest.fixture(scope="module")
+def asked():
+    """A few questions, of which the last is short."""
+    rng = np.random.default_rng(0)
+    words = {f"w{n}": FIRST_WORD + n for n in range(20)}
+    questions = []
+    for n in range(6):
+        document = [f"w{w}" for w in rng.integers(20, size=32 if n < 5 else 9)]
+        for place, name in enumerate(rng.permutation(8 if n < 5 else 3)):
+            document[place * len(document) // 8] = f"@entity{name}"
+        query = [f"w{w}" for w in rng.integers(20, size=16 if n < 5 else 4)]
+        query[2] = "@placeholder"
+        names = tuple("abcdefgh")
+        questions.append(Question(tuple(document), tuple(query), "@entity1", names))
+    return jax.tree.map(jnp.asarray, encoded(questions, words))
+
+
+@pytest.mark.parametrize("method", BOTH)
+def test_reader_attends_to_words_and_a_name_has_the_attention_of_its_places(asked, method):
+    params = reader.init(jax.random.key(0), method)
+    found = reader.read(params, asked["document"], asked["query"])
+    attention, document = np.asarray(found.attention), np.asarray(asked["document"])
+    np.testing.assert_allclose(attention.sum(axis=1), 1, rtol=1e-5)
+    assert not attention[document == PAD].any()
+    for name in range(ENTITIES):
+        expected = (attention * (document == name)).sum(axis=1)
+        np.testing.assert_allclose(np.exp(found.log_chance[:, name]), expected, atol=1e-6)
+
+
+def test_reader_reads_with_the_lstm_from_both_ends(asked):
+    """Against the cells, word by word."""
+    params = reader.init(jax.random.key(0), "layer")
+    found = reader.states(params, asked["document"], asked["query"])
+    document, query = (np.asarray(asked[of]) for of in ("document", "query"))
+    short = np.full((len(query), document.shape[1] - query.shape[1]), PAD)
+    orders = document, document[:, ::-1], *(np.hstack([short, q]) for q in (query, query[:, ::-1]))
+    for which, (words, ends) in enumerate(zip(orders, found, strict=True)):
+        cell = jax.tree.map(lambda leaf, at=which: leaf[at], params["cells"])
+        state = cells.rest(len(words), reader.NEURONS)
+        for t in range(words.shape[1]):
+            state = cells.lstm(cell, state, params["words"][words[:, t]])
+        np.testing.assert_allclose(ends[-1], state[0], atol=1e-5)
+
+
+def test_names_are_numbered_anew_and_nothing_else_changes(asked):
+    new = reader.renamed(asked, jax.random.key(1))
+    for of in ("document", "query"):
+        before, after = np.asarray(asked[of]), np.asarray(new[of])
+        assert np.array_equal(before[before >= ENTITIES], after[before >= ENTITIES])
+        assert ((after < ENTITIES) == (before < ENTITIES)).all()
+    for n, answer in enumerate(np.asarray(new["answer"])):
+        pairs = {*zip(asked["document"][n].tolist(), new["document"][n].tolist(), strict=True)}
+        names = {(one, other) for one, other in pairs if one < ENTITIES}
+        assert (1, answer) in names
+        assert len({other for _, other in names}) == len(names)
+    assert not np.array_equal(asked["document"], new["document"])
+
+
+def test_query_that_has_begun_ends_with_its_first_words():
+    query = jnp.array([[PAD, PAD, 7, 8, BLANK], [1, 2, 3, 4, 5]])
+    assert reader.begun(query, 2).tolist() == [[PAD, PAD, PAD, 7, 8], [PAD, PAD, PAD, 1, 2]]
+    assert reader.begun(query, 3).tolist() == [[PAD, PAD, 7, 8, BLANK], [PAD, PAD, 1, 2, 3]]
+    assert reader.begun(query, 5).tolist() == query.tolist()
+
+
+def test_reader_is_judged_by_wrong_answers_and_descends_along_its_gradient(asked):
+    params, key = reader.init(jax.random.key(0), "layer"), jax.random.key(2)
+    new = reader.renamed(asked, key)
+    log_chance = np.asarray(reader.read(params, new["document"], new["query"]).log_chance)
+    answer = np.asarray(new["answer"])
+    wrong, missed = reader.figures(params, asked, key)
+    assert wrong == pytest.approx(100 * np.mean(log_chance.argmax(axis=1) != answer))
+    assert missed == pytest.approx(-log_chance[range(6), answer].mean(), rel=1e-5)
+    gradient = jax.grad(reader.loss)(params, asked, key)
+    squared = float(sum((leaf**2).sum() for leaf in jax.tree.leaves(gradient)))
+    step = jax.tree.map(lambda p, g: p - 1e-2 * g / squared**0.5, params, gradient)
+    gained = missed - reader.loss(step, asked, key)
+    assert gained == pytest.approx(1e-2 * squared**0.5, rel=0.1)
+
+
+def test_first_gains_are_those_of_the_papers():
+    for method, first in (("layer", 1.0), ("batch", 0.1)):
+        found = cells.init_lstm(jax.random.key(0), H, F, method)
+        gain = {"layer": "g", "batch": "g_batch"}[method]
+        assert all((found[of][gain] == np.float32(first)).all() for of in ("h", "x", "c"))
+
+
+def test_what_a_reader_shows_is_small(asked):
+    best = {method: reader.init(jax.random.key(0), method) for method in BOTH}
+    (one,) = reader.moving(best, asked)["questions"]
+    assert len(json.dumps(one, separators=(",", ":"))) < 45_000
+    for found in one["methods"].values():
+        assert np.shape(found["attention"]) == (16, 32)
+        assert np.shape(found["chance"]) == (16, 8)

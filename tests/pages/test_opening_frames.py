@@ -22,6 +22,7 @@ ENDS = {
     "walk": (-0.75, 3.0),
     "placement": (1, 32),
     "order": (1, len(load("order").moving["captions"][0]["words"])),
+    "reader": (1, len(load("reader").moving["questions"][0]["query"])),
     "draw": (1, len(load("draw").moving["pictures"][0]["canvases"])),
     "handwriting": (5, 80),
     "mnist": (0, load("mnist").steps[-1]),
@@ -31,6 +32,7 @@ ENDS = {
 SMALL = {"effect": {"dataset": "iris"}, "recurrence": {"length": "8", "neurons": "8"}}
 TAB = {
     "order": "order",
+    "reader": "reader",
     "where_z_lives": "where_z_lives",
     "recurrence": "time",
     "handwriting": "handwriting",

@@ -193,7 +193,7 @@ def test_bad_pin_gets_one_sentence_and_the_page(shown, pool, subtests):
         ("turn?seed=-1", "`seed` must be a whole number from 0 to 2147483647; got `'-1'`."),
         ("turn?pin=turn", "There is no setting `'pin'`."),
         ("turn?present=1", "There is no setting `'present'`."),
-        ("turn?" + "seed=1&" * len(SETTINGS), "A pin names at most "),
+        ("turn?" + "seed=1&" * (len(SETTINGS) + 1), "A pin names at most "),
         ("turn?method=" + "9" * LONGEST, "A pin has at most 2,000 characters; got 2,012."),
         *((value, "There is no picture") for value in SHORT),
         *(("turn?" + urlencode({"method": value}), "`method` must be one of") for value in SHORT),

@@ -20,6 +20,7 @@ ALL, ORDER, DRAW, HANDWRITING = (
     PICTURES[name] for name in ("experiments", "order", "draw", "handwriting")
 )
 MNIST, CONVOLUTION = (PICTURES[name] for name in ("mnist", "convolution"))
+READER = PICTURES["reader"]
 
 
 def learned(layer):
@@ -292,3 +293,34 @@ def test_layer_norm_is_said_to_answer_the_same_only_where_it_does():
     assert result.about.endswith("and answers the same at each.")
     result.methods["layer"].errors[0] = 3.5
     assert result.about.endswith("up to its ε: errors move by 1.5 points.")
+
+
+def test_bars_of_a_reader_are_its_chances_and_the_answer_is_told():
+    result = READER.compute(Settings(word=2))
+    assert result.opening == 1
+    (shipped,) = load("reader").moving["questions"]
+    figure = READER.figure(result, "light")
+    for bar, (method, one) in zip(figure.data, shipped["methods"].items(), strict=True):
+        offered = [n for n in range(len(shipped["names"])) if f"@entity{n}" in shipped["document"]]
+        np.testing.assert_allclose(bar.x, 100 * np.array(one["chance"][1])[offered], atol=1e-6)
+        assert result.picked(method, 1) == int(np.argmax(one["chance"][1]))
+    name = shipped["names"][int(shipped["answer"][7:])]
+    for place in range(result.words):
+        right = [m for m in result.methods if result.picked(m, place) == result.answer]
+        told = result.told(place)
+        assert f"the right name, “{name}”, leads" in told
+        assert ("nowhere" in told) == (not right)
+
+
+def test_words_are_in_the_color_of_the_attention_and_never_markup():
+    result = READER.compute(Settings())
+    one = result.methods["layer"]
+    one.attention[:] = 0
+    one.attention[:, 3] = 1
+    words = ("a", "<b>", "&", "lit", *result.document[4:])
+    figure = READER.figure(result._replace(document=words), "light")
+    notes = " ".join(note.text for note in figure.layout.annotations).lower()
+    lit = f'<span style="color:{GREEN.lower()}">'
+    assert f"{lit}lit</span>" in notes
+    assert f"{lit}a</span>" not in notes
+    assert "&lt;b&gt;" in notes

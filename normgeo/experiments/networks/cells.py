@@ -8,8 +8,8 @@ and, of a GRU,
     (z, r) = LN(W_h h) + LN(W_x x)
     u = tanh(LN(W x) + σ(r) ⊙ LN(U h)),    h' = (1 − σ(z)) ⊙ h + σ(z) ⊙ u
 
-Statistics are common to all gates of a product, as printed in Eq. 20 of the paper. Without a norm
-LN(a) = a + b. Gradients are JAX's.
+Statistics are common to all gates of a product, as printed in Eq. 20 of the paper; those of batch
+norm are over the cases, at each time step. Without a norm LN(a) = a + b. Gradients are JAX's.
 """
 
 from __future__ import annotations
@@ -19,9 +19,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from normgeo.experiments.results import LAYER
+from normgeo.experiments.results import BATCH, LAYER
 
 EPS = 1e-5  # added to σ²: at the first step h = 0, and W_h h has no spread
+
+AXES = {"g": -1, "g_batch": -2}
+"""What a gain says by its name: whether statistics are over the neurons or over the cases."""
+
+FIRST_GAIN = {LAYER: 1.0, BATCH: 0.1}
+"""1 in the paper, 0.1 in Cooijmans et al., Recurrent batch normalization, 2017."""
 
 Tree = dict[str, Any]
 """Parameters or cases: arrays by name, in dictionaries of dictionaries."""
@@ -31,25 +37,34 @@ State = tuple[jax.Array, jax.Array]
 
 
 def normalize(unit: Tree, a: jax.Array) -> jax.Array:
-    """LN(a) = g (a − μ)/√(σ² + ε) + b over the last axis; a + b for a unit without a gain g."""
-    if "g" not in unit:
-        return a + unit["b"]
-    centered = a - a.mean(-1, keepdims=True)
-    variance = (centered * centered).mean(-1, keepdims=True)
-    return unit["g"] * centered * jax.lax.rsqrt(variance + EPS) + unit["b"]
+    """LN(a) = g (a − μ)/√(σ² + ε) + b for a (cases, neurons); a + b for a unit without a gain."""
+    for gain, axis in AXES.items():
+        if gain in unit:
+            centered = a - a.mean(axis, keepdims=True)
+            variance = (centered * centered).mean(axis, keepdims=True)
+            return unit[gain] * centered * jax.lax.rsqrt(variance + EPS) + unit["b"]
+    return a + unit["b"]
+
+
+def gains(method: str, neurons: int) -> Tree:
+    """Return the first gains of a unit under the name that says how it is normalized, if it is."""
+    if method not in FIRST_GAIN:
+        return {}
+    name = "g" if method == LAYER else "g_batch"
+    return {name: FIRST_GAIN[method] * jnp.ones(neurons)}
 
 
 def init_lstm(key: jax.Array, neurons: int, features: int, method: str) -> Tree:
-    """Return W_h (4H, H) and W_x (4H, F) of variance 1/D, gains of 1, and a forget bias of 1."""
+    """Return W_h (4H, H) and W_x (4H, F) of variance 1/D, gains, and a forget bias of 1."""
     of_state, of_inputs = jax.random.split(key)
     forget = jnp.repeat(jnp.array([1.0, 0, 0, 0]), neurons)
+    normed = gains(method, 4 * neurons)
     cell: Tree = {
-        "h": {"W": _normal(of_state, 4 * neurons, neurons), "b": forget},
-        "x": {"W": _normal(of_inputs, 4 * neurons, features), "b": jnp.zeros(4 * neurons)},
+        "h": {"W": _normal(of_state, 4 * neurons, neurons), "b": forget, **normed},
+        "x": {"W": _normal(of_inputs, 4 * neurons, features), "b": jnp.zeros(4 * neurons)} | normed,
     }
-    if method == LAYER:
-        cell["h"]["g"] = cell["x"]["g"] = jnp.ones(4 * neurons)
-        cell["c"] = {"b": jnp.zeros(neurons), "g": jnp.ones(neurons)}
+    if normed:
+        cell["c"] = {"b": jnp.zeros(neurons), **gains(method, neurons)}
     return cell
 
 

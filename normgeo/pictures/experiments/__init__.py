@@ -13,12 +13,15 @@ from normgeo.pictures.experiments import (
     multiples_figure,
     order,
     order_figure,
+    reader,
+    reader_figure,
 )
 from normgeo.pictures.picture import Picture
 
 PICTURES = (
     Picture(multiples.STUDY, multiples_figure.figure),
     Picture(order.STUDY, order_figure.figure),
+    Picture(reader.STUDY, reader_figure.figure),
     Picture(draw.STUDY, draw_figure.figure),
     Picture(handwriting.STUDY, handwriting_figure.figure),
     Picture(mnist.STUDY, mnist_figure.figure),

@@ -38,6 +38,19 @@ ABOUT = {
             "training."
         ),
     ),
+    "reader": About(
+        text("A reader is asked for a name"),
+        text(
+            "As in the original: cloze questions with hidden names, which are numbered anew each "
+            "time; an LSTM from each end of the document and of the query, attention on the "
+            "document."
+        ),
+        text(
+            "Changed: documentation and not news, 32 words of it; 16 neurons and not hundreds; a "
+            "name has the attention of its places, and no further layer decides. Batch norm, with "
+            "which the paper compares too, is left out."
+        ),
+    ),
     "draw": About(
         text("DRAW paints digits"),
         text(

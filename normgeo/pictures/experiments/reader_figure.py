@@ -1,0 +1,128 @@
+"""The document in the color of each network's attention, over a bar for each name."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import plotly.graph_objects as go
+
+from normgeo.base.text import text
+from normgeo.pictures.experiments.about import NAMES, normalizer_of
+from normgeo.pictures.experiments.reader import GAP, PLACEHOLDER, Reading, marker
+from normgeo.pictures.style.colors import blend, method_color
+from normgeo.pictures.style.lines import rounded
+from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, axis_name, drawn, told
+from normgeo.pictures.style.template import SIZE, THEMES
+
+HIGH = 170, 150
+FAINT = 0.45  # the ink of a word that has none
+CHOSEN = text(
+    "It is the first question of the test set, of those with a long query and some names, that "
+    "most networks answer. Networks see numbers in place of the names."
+)
+
+
+def figure(result: Reading, theme: str) -> go.Figure:
+    """Draw the document and the answers of each network; a frame for each word of the query."""
+    moving = [_frame(result, place, theme) for place in range(result.words)]
+    sheets = [_sheet(result, place, theme) for place in range(result.words)]
+    whole, words = drawn(sheets, moving[result.opening], theme, result.opening)
+    frames = [
+        {"name": str(place + 1), "data": data, "traces": list(range(len(data))), "layout": layout}
+        for place, (data, layout) in enumerate(zip(moving, words, strict=True))
+    ]
+    add_slider(
+        whole,
+        frames,
+        start=result.opening,
+        prefix=text("words of the query: "),
+        theme=theme,
+        setting="word",
+    )
+    return whole
+
+
+def _sheet(result: Reading, place: int, theme: str) -> Sheet:
+    offered = result.offered
+    x = {"title": text("chance in %"), "range": [0, 105 * result.most], "zeroline": False}
+    y = {
+        "tickvals": [*range(len(offered))],
+        "ticktext": [_spelled(result, marker(at)) for at in offered],
+        "range": [len(offered) - 0.5, -0.5],
+        "showgrid": False,
+    }
+    panels = [
+        Panel(x, y, over=[_title(method), _document(result, method, place, theme)], high=HIGH)
+        for method in result.methods
+    ]
+    return Sheet(
+        [answer(result.told(place)), _query(result, place, theme)],
+        rows=[panels],
+        foot=[told(theme, CHOSEN, result.data)],
+        legend=False,
+    )
+
+
+def _spelled(result: Reading, word: str) -> str:
+    """A word as it was before its name was hidden."""
+    names = {marker(at): name for at, name in enumerate(result.names)}
+    return GAP if word == PLACEHOLDER else str(names.get(word, word))
+
+
+def _query(result: Reading, place: int, theme: str) -> Band:
+    """The query, of which what is not read yet is faint."""
+    words = [_spelled(result, word) for word in result.query]
+    look = THEMES[theme]
+    faint = blend(look.paper, look.ink, FAINT)
+    colors = [look.ink if at <= place else faint for at in range(len(words))]
+    return Band([_colored(words, colors)], SIZE + 2)
+
+
+def _title(method: str) -> Band:
+    return Band([f"<b>{NAMES[method]}</b>"], color=method_color(normalizer_of(method)))
+
+
+def _document(result: Reading, method: str, place: int, theme: str) -> Band:
+    """The words, from faint ink to the color of the method."""
+    look = THEMES[theme]
+    faint = blend(look.paper, look.ink, FAINT)
+    color = method_color(normalizer_of(method))
+    shares = result.methods[method].attention[place]
+    words = [_spelled(result, word) for word in result.document]
+    return Band(
+        [_colored(words, [blend(faint, color, float(s) / result.strongest) for s in shares])]
+    )
+
+
+def _colored(words: list[str], colors: list[str]) -> str:
+    spans = [
+        f'<span style="color:{color}">{escape(word, quote=False)}</span>'
+        for word, color in zip(words, colors, strict=True)
+    ]
+    return " ".join(spans)
+
+
+def _frame(result: Reading, place: int, theme: str) -> list[dict[str, Any]]:
+    """A bar for each name that the document has, of each network."""
+    found = []
+    for panel, method in enumerate(result.methods, start=1):
+        color = method_color(normalizer_of(method))
+        pale = blend(THEMES[theme].paper, color, 0.5)
+        found.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "x": rounded(100 * result.methods[method].chance[place][result.offered]),
+                "y": [*range(len(result.offered))],
+                "marker": {
+                    "color": [color if at == result.answer else pale for at in result.offered]
+                },
+                "showlegend": False,
+                "hovertemplate": text("chance: %{x:.3g} %<extra></extra>"),
+                "xaxis": axis_name("x", panel),
+                "yaxis": axis_name("y", panel),
+            }
+        )
+    return found
