@@ -32,12 +32,12 @@ ABOUT = {
         text(
             "As in the original: cloze questions with hidden names, which are numbered anew each "
             "time; an LSTM from each end of the document and of the query, attention on the "
-            "document."
+            "document; batch norm with gains that begin at 0.1."
         ),
         text(
             "Changed: documentation and not news, 32 words of it; 16 neurons and not hundreds; a "
-            "name has the attention of its places, and no further layer decides. Batch norm, with "
-            "which the paper compares too, is left out."
+            "name has the attention of its places, and no further layer decides; no network "
+            "normalizes the attention."
         ),
     ),
     "draw": About(
