@@ -65,7 +65,7 @@ def test_attention_is_on_words_and_chances_are_of_names_after_each_word_of_the_q
     (one,) = load("reader").moving["questions"]
     assert one["query"].count("@placeholder") >= 1
     assert one["answer"] in one["document"]
-    assert {*one["methods"]} == {*BOTH}
+    assert {*one["methods"]} == {*METHODS}
     for found in one["methods"].values():
         attention, chance = np.array(found["attention"]), np.array(found["chance"])
         assert attention.shape == (len(one["query"]), len(one["document"]))

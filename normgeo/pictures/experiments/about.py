@@ -26,7 +26,7 @@ class About(NamedTuple):
 
 ABOUT = {
     "order": About(
-        text("Captions find their pictures"),
+        text("Captions and pictures"),
         text(
             "As in the original: a GRU reads a caption, a linear map reads its picture, both "
             "vectors are non-negative and of unit norm, the score has an order, the loss is "
@@ -39,20 +39,20 @@ ABOUT = {
         ),
     ),
     "reader": About(
-        text("A reader is asked for a name"),
+        text("Attentive reader"),
         text(
             "As in the original: cloze questions with hidden names, which are numbered anew each "
             "time; an LSTM from each end of the document and of the query, attention on the "
-            "document."
+            "document; batch norm with gains that begin at 0.1."
         ),
         text(
             "Changed: documentation and not news, 32 words of it; 16 neurons and not hundreds; a "
-            "name has the attention of its places, and no further layer decides. Batch norm, with "
-            "which the paper compares too, is left out."
+            "name has the attention of its places, and no further layer decides; no network "
+            "normalizes the attention."
         ),
     ),
     "draw": About(
-        text("DRAW paints digits"),
+        text("DRAW"),
         text(
             "As in the original: an encoder and a decoder LSTM, attention that reads and "
             "writes by a grid of Gaussians, a latent z at each step, the variational bound."
@@ -63,7 +63,7 @@ ABOUT = {
         ),
     ),
     "handwriting": About(
-        text("A network writes by hand"),
+        text("Handwriting"),
         text(
             "As in the original: an LSTM that reads the pen and a window on the text, a "
             "mixture of Gaussians for the next offset of the pen, sequences of over 500 "
@@ -75,7 +75,7 @@ ABOUT = {
         ),
     ),
     "mnist": About(
-        text("Digits without places"),
+        text("Digits"),
         text(
             "As in the original: a fully connected ReLU network, normalized in all layers but the "
             "last, batches of 4 and of 128."
@@ -87,7 +87,7 @@ ABOUT = {
         ),
     ),
     "convolution": About(
-        text("A convolutional network"),
+        text("Convolution"),
         text(
             "As in the original: convolutions with layer norm over all units of a layer, with "
             "batch norm over cases and places, or without a norm."

@@ -25,9 +25,9 @@ COUNTED = {
 
 
 VERDICTS = {
-    "holds": text("Holds here"),
-    "fails": text("Fails here"),
-    "not at this size": text("Not at this size"),
+    "holds": text("Holds"),
+    "fails": text("Fails"),
+    "not at this size": text("Not decided"),
 }
 
 
@@ -86,10 +86,13 @@ class Multiples(NamedTuple):
         """How the methods were compared."""
         result = self.experiments[0].result
         return text(
-            "Beside each verdict: the shares of the steps, seed by seed. Each method is at the "
-            "best of {rates} learning rates; mean of {seeds} seeds, in a band from the lowest to "
-            "the highest.",
-            rates=len(next(iter(result.methods.values())).rates),
+            "Percentages: this share of the steps, seed by seed. Each method is at the best of "
+            "{rates} learning rates or more; mean and band of {seeds} seeds.",
+            rates=min(
+                len(method.rates)
+                for one in self.experiments
+                for method in one.result.methods.values()
+            ),
             seeds=len(result.seeds),
         )
 
@@ -140,8 +143,8 @@ STUDY = Study(
     title=text("Small experiments, with and without layer norm"),
     alt=text(
         "For each experiment a pair of axes: the figure on held-out cases against the steps of "
-        "training, a gray line without a norm and a green one with layer norm, each on a band over "
-        "the seeds; above it the paper's statement and whether it holds."
+        "training, a gray line without a norm, a blue one with batch norm, a green one with layer "
+        "norm, each on a band over the seeds; above it what the paper finds and whether it holds."
     ),
     uses=(),
     compute=compute,

@@ -61,15 +61,7 @@ def _panel(one: Experiment, curves: Curves, theme: str) -> Panel:
         {"title": curves.up, "range": _seen(one, curves), "zeroline": False},
         high=HIGH,
         over=[
-            Band(
-                [
-                    text(
-                        "<b>{title}</b> ({section})",
-                        title=about.title,
-                        section=one.result.statement.section,
-                    )
-                ]
-            ),
+            Band([f"<b>{about.title}</b> ({one.result.statement.section.split()[-1]})"]),
             Band([one.result.statement.short]),
             Band([verdict], color=color, sign=sign),
         ],
