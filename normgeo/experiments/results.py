@@ -62,7 +62,7 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
                 "With layer norm order embeddings reach their best validation model in 60% of the "
                 "time, and generalize better."
             ),
-            text("Layer norm: 60% of the time."),
+            text("Paper: 60% of the time"),
             NONE,
             LAYER,
             text("section 6.1"),
@@ -73,7 +73,7 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
                 "With layer norm the reader trains faster, and converges to a better validation "
                 "error than without a norm and than with batch norm."
             ),
-            text("Layer norm: faster, and better."),
+            text("Paper: faster, better"),
             NONE,
             LAYER,
             text("section 6.2"),
@@ -84,7 +84,7 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
                 "With layer norm DRAW learns almost twice as fast, and its variational bound ends "
                 "better than without."
             ),
-            text("Layer norm: almost twice as fast."),
+            text("Paper: ≈ twice as fast"),
             NONE,
             LAYER,
             text("section 6.4"),
@@ -95,7 +95,7 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
                 "With layer norm the network that writes reaches a comparable log-likelihood in "
                 "far fewer updates, at batches of 8."
             ),
-            text("Layer norm: far fewer updates."),
+            text("Paper: fewer updates"),
             NONE,
             LAYER,
             text("section 6.5"),
@@ -106,7 +106,7 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
                 "Layer norm is robust to the batch size and learns faster than batch norm, also at "
                 "batches of 4."
             ),
-            text("Layer norm: faster than batch norm."),
+            text("Paper: beats batch norm"),
             BATCH,
             LAYER,
             text("section 6.6"),
@@ -117,7 +117,7 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
                 "In a convolutional network layer norm learns faster than no norm, but batch norm "
                 "outperforms both."
             ),
-            text("Batch norm: better than layer norm."),
+            text("Paper: batch norm is best"),
             LAYER,
             BATCH,
             text("section 6.7"),

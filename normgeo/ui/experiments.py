@@ -8,6 +8,7 @@ import streamlit as st
 
 from normgeo.base.numbers import number
 from normgeo.base.text import text
+from normgeo.experiments.results import RULE
 from normgeo.pictures.experiments.about import ABOUT, NAMES
 from normgeo.pictures.experiments.multiples import VERDICTS, Experiment, Multiples
 from normgeo.settings import Settings
@@ -29,6 +30,7 @@ def experiment(name: str, settings: Settings, drawn: Multiples) -> None:
                 verdict=VERDICTS[one.verdict],
                 evidence=one.evidence,
             ),
+            RULE,
             about.kept,
             about.changed,
             _numbers(one),

@@ -26,7 +26,7 @@ class About(NamedTuple):
 
 ABOUT = {
     "order": About(
-        text("Captions and pictures"),
+        text("Captions"),
         text(
             "As in the original: a GRU reads a caption, a linear map reads its picture, both "
             "vectors are non-negative and of unit norm, the score has an order, the loss is "

@@ -27,7 +27,7 @@ COUNTED = {
 VERDICTS = {
     "holds": text("Holds"),
     "fails": text("Fails"),
-    "not at this size": text("Not decided"),
+    "not at this size": text("Open"),
 }
 
 
@@ -86,8 +86,8 @@ class Multiples(NamedTuple):
         """How the methods were compared."""
         result = self.experiments[0].result
         return text(
-            "Percentages: this share of the steps, seed by seed. Each method is at the best of "
-            "{rates} learning rates or more; mean and band of {seeds} seeds.",
+            "Each method is at the best of {rates} learning rates or more; mean and band of "
+            "{seeds} seeds.",
             rates=min(
                 len(method.rates)
                 for one in self.experiments
