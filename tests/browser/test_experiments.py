@@ -16,7 +16,9 @@ def test_click_on_a_small_picture_opens_it_large_and_the_pen_follows_the_slider(
     page = look_at("/experiments")
     n = [*STATEMENTS].index("handwriting") + 1
     subplot = f".cartesianlayer .subplot.x{n}y{n}"
-    box = page.locator(f".st-key-figure_experiments {subplot}").bounding_box()
+    small = page.locator(f".st-key-figure_experiments {subplot}")
+    small.scroll_into_view_if_needed()
+    box = small.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.wait_for_url("**tab=handwriting*")
     figure = page.locator(".st-key-figure_handwriting")
