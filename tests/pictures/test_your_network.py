@@ -60,7 +60,10 @@ def test_each_layer_begins_with_what_is_particular_about_it() -> None:
     assert made(layer="batch")[0].headline[0] == (
         "1 of 12 neurons stopped turning: less than 0.01° a step."
     )
-    assert "In 11 of 12 neurons growth and decay balance" in made(layer="batch")[0].headline[1]
+    assert (
+        "11 of 12 neurons have a norm within a factor of 2 of the balance"
+        in made(layer="batch")[0].headline[1]
+    )
     assert made(layer="layer")[0].headline[0] == (
         "ε shortens z by more than 1% in 200 of 200 cases, by 57% at most."
     )

@@ -41,8 +41,7 @@ def _claim(name: str) -> Claim:
     return Claim(
         key=f"experiment_{name}",
         statement=text(
-            "Tried small, {subject} gets as good with {fast} as it ever does with {slow}, in at "
-            "most {share} of the steps, at every seed.",
+            "Tried small, {fast} gets as far as {slow} in {share} of the steps: {subject}.",
             subject=statement.subject,
             fast=IN_WORDS[statement.fast],
             slow=IN_WORDS[statement.slow],
@@ -54,8 +53,8 @@ def _claim(name: str) -> Claim:
         page=f"experiments?tab={name}",
         kind=FOLLOWS,
         remark=text(
-            "Where seeds differ, the page Experiments calls it not decided. The paper's own "
-            "experiment is larger, and nothing is decided about it."
+            "It must be so at every seed; where seeds differ, the page Experiments calls it open. "
+            "The paper's own experiment is larger, and nothing is decided about it."
         ),
     )
 
