@@ -31,6 +31,7 @@ def experiment(name: str, settings: Settings, drawn: Multiples) -> None:
                 evidence=one.evidence,
             ),
             RULE,
+            text("Data: {data}", data=one.result.data),
             about.kept,
             about.changed,
             _numbers(one),

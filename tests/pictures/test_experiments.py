@@ -197,8 +197,7 @@ def test_words_that_are_not_read_are_gray_and_ranks_are_told_by_method():
     words = [note.text for note in ORDER.figure(result, "light").layout.annotations]
     assert sum("“a six <span" in line for line in words) == 1
     assert result.told(2) == (
-        "After word 2 the right pictures rank, of 6: 3 and 1 without a norm, 3 and 1.5 with layer "
-        "norm."
+        "After word 2, ranks 3 and 1 without a norm, 3 and 1.5 with layer norm."
     )
     assert (made_up(1).opening, made_up(64).opening) == (0, 4)
     lines = [t for t in ORDER.figure(result, "light").data if t.name]

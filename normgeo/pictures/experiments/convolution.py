@@ -77,9 +77,8 @@ class Contrast(NamedTuple):
     def shown(self) -> str:
         """Which networks and digits are shown."""
         return text(
-            "The networks of the first seed. Shown are the {K} test digits that were hardest at "
-            "contrast × 1; batch norm has the statistics of digits of this contrast. Shades go "
-            "with the square root of the ink.",
+            "First seed, the {K} hardest test digits; batch norm has the statistics of "
+            "contrast × 1.",
             K=len(self.digits),
         )
 

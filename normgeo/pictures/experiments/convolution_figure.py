@@ -71,7 +71,7 @@ def _sheet(result: Contrast, place: int, theme: str) -> Sheet:
             "ticktext": [*TICKS.values()],
             "zeroline": False,
         },
-        {"title": text("errors, %"), "range": [0, 1.08 * highest], "zeroline": False},
+        {"title": text("errors, %"), "range": [0, 1.08 * highest], "zeroline": False, "nticks": 3},
         [text("<b>errors on the test set</b>")],
         high=(170, 180),
         lowest=0.4,
@@ -91,7 +91,6 @@ def _sheet(result: Contrast, place: int, theme: str) -> Sheet:
                 "range": [-0.5, K - 0.5],
                 "tickvals": [*range(K)],
                 "ticktext": labels,
-                "title": text("digit"),
                 "showgrid": False,
                 "zeroline": False,
             },
@@ -104,14 +103,15 @@ def _sheet(result: Contrast, place: int, theme: str) -> Sheet:
             },
             [_head(method)],
             high=(170, 170),
-            lowest=0.6,
+            lowest=0.35,
         )
         for method in result.methods
     ]
     return Sheet(
         [answer(result.told(place))],
         rows=[[errors, digits], chances],
-        foot=[told(theme, result.about, result.shown, result.data)],
+        foot=[told(theme, result.about, result.shown)],
+        legend=False,
     )
 
 

@@ -60,7 +60,7 @@ def _sheet(result: Drawing, place: int, theme: str) -> Sheet:
     return Sheet(
         [answer(result.told(place))],
         rows=[[Panel(x, y, [head], high=HIGH, lowest=0.8) for head in heads], [line]],
-        foot=[told(theme, result.attention, result.data)],
+        foot=[told(theme, result.attention)],
     )
 
 

@@ -97,9 +97,8 @@ class Digits(NamedTuple):
     def about(self) -> str:
         """Which digits are shown."""
         return text(
-            "Shown are the {K} held-out digits that all networks misread most often; a digit fades "
-            "once it is read as what it is. The tiles are of the first seed, the curves of all: "
-            "mean and band.",
+            "Below: the {K} held-out digits that are misread most often, after batches of 4 at "
+            "the first seed; a digit fades once it is read.",
             K=len(self.digits),
         )
 

@@ -70,7 +70,7 @@ def _sheet(result: Digits, place: int, theme: str) -> Sheet:
             {**y, "zeroline": False},
             [text("<b>batches of {batch}</b>", batch=batch)],
             high=(190, 180),
-            lowest=0.4,
+            lowest=0.25,
         )
         for batch in result.batches
     ]
@@ -78,7 +78,8 @@ def _sheet(result: Digits, place: int, theme: str) -> Sheet:
     return Sheet(
         [answer(result.told(place))],
         rows=[curves, tiles],
-        foot=[told(theme, result.ended, result.about, result.data)],
+        foot=[told(theme, result.about)],
+        legend=False,
     )
 
 
@@ -87,10 +88,9 @@ def _tiles(result: Digits, one: Way, place: int) -> Panel:
     rows = -(-len(result.digits) // ACROSS)
     bare = {"visible": False, "showgrid": False, "zeroline": False, "constrain": "domain"}
     head = text(
-        "<b style='color:{color}'>{name}</b>, batches of {batch}: {n} of {K} misread",
+        "<b style='color:{color}'>{name}</b>: {n} of {K} misread",
         color=method_color(normalizer_of(one.method)),
         name=NAMES[one.method],
-        batch=one.batch,
         n=int(result.misread(one, place).sum()),
         K=len(result.digits),
     )

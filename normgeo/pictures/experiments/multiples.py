@@ -57,7 +57,8 @@ class Experiment(NamedTuple):
     @property
     def short(self) -> str:
         """The same in a few words."""
-        return self._listed if np.isfinite(self.shares).any() else text("never as good")
+        numbers = self._listed.replace("%", "")
+        return numbers if np.isfinite(self.shares).any() else text("never as good")
 
     @property
     def _listed(self) -> str:

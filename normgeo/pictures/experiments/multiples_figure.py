@@ -19,9 +19,9 @@ SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
 HIGH = 170, 170
 IN_A_ROW = 3
 SHARES = text(
-    "Percentages: of the other method's steps to its best figure, seed by seed. ✓ at most {share} "
-    "in every seed, ✗ 100% or more, or never, in every seed.",
-    share=f"{FASTER:.0%}",
+    "Numbers: % of the other's steps to its best figure, seed by seed; ✓ if all are at most "
+    "{share}.",
+    share=f"{100 * FASTER:.0f}",
 )
 SKIPPED = 0.1  # of the steps, for the range of figures
 
@@ -37,7 +37,7 @@ def figure(result: Multiples, theme: str) -> go.Figure:
     whole = Sheet(
         [answer(result.headline)],
         rows=[panels[at : at + IN_A_ROW] for at in range(0, len(panels), IN_A_ROW)],
-        foot=[told(theme, SHARES, result.about)],
+        foot=[told(theme, SHARES)],
     ).on(traces(curves, theme), theme)
     picks = [_pick(n, *pair) for n, pair in enumerate(zip(result.experiments, curves, strict=True))]
     return whole.update_layout(meta={**whole.layout.meta, "picks": picks})
@@ -71,7 +71,7 @@ def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) ->
             "range": [0, one.result.steps[-1]],
             "zeroline": False,
         },
-        {"title": curves.up, "range": _seen(one, curves), "zeroline": False},
+        {"title": curves.up, "range": _seen(one, curves), "zeroline": False, "nticks": 4},
         high=HIGH,
         over=[
             Band([f"<b>{about.title}</b> ({one.result.statement.section.split()[-1]})"]),

@@ -80,9 +80,8 @@ class Order(NamedTuple):
             ranks = text(" and ").join(number(float(one.ranks[one.place(step)])) for one in mine)
             parts.append(text("{ranks} {method}", ranks=ranks, method=NAMES[method]))
         return text(
-            "After word {step} the right pictures rank, of {all}: {parts}.",
+            "After word {step}, ranks {parts}.",
             step=step,
-            all=len(self.pictures),
             parts=listed(parts),
         )
 

@@ -65,7 +65,10 @@ def _sheet(result: Order, step: int, theme: str) -> Sheet:
     return Sheet(
         [answer(result.told(step))],
         rows=[columns],
-        foot=[told(theme, text("A frame marks the right picture."), result.data)],
+        foot=[
+            told(theme, text("A frame marks the right picture of {all}.", all=len(result.pictures)))
+        ],
+        legend=False,
     )
 
 
@@ -80,7 +83,7 @@ def _pictures(one: Reading, step: int, theme: str, *, heading: bool) -> Panel:
         {**bare, "range": [SIDE - 0.5 + GAP / 2, -0.5 - GAP / 2], "scaleanchor": "x"},
         [*[_read(one, step, theme)] * heading, text("{name}: rank {rank}", name=name, rank=rank)],
         high=HIGH,
-        lowest=0.7,
+        lowest=0.4,
     )
 
 
@@ -92,7 +95,7 @@ def _read(one: Reading, step: int, theme: str) -> str:
 
 def _ranks(words: int, pictures: int) -> Panel:
     return Panel(
-        {"title": text("words read"), "range": [0.5, words + 0.5], "dtick": 1},
+        {"range": [0.5, words + 0.5], "dtick": 1},
         {
             "title": text("rank"),
             "type": "log",
@@ -100,9 +103,9 @@ def _ranks(words: int, pictures: int) -> Panel:
             "tickvals": [1, 3, 10, 30, 100],
             "zeroline": False,
         },
-        [text("<b>rank of the right picture</b>, 1 is best")],
+        [text("<b>rank of the framed one</b>, of {all}, by word", all=pictures)],
         high=(150, 170),
-        lowest=0.4,
+        lowest=0.2,
     )
 
 

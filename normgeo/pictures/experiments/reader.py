@@ -78,14 +78,20 @@ class Reading(NamedTuple):
         words = {"n": place + 1, "all": self.words, "name": self.names[self.answer]}
         if not right:
             return text(
-                "After {n} of {all} words of the query the right name, “{name!s}”, leads nowhere.",
+                "After {n} of {all} words the right name, “{name!s}”, leads nowhere.",
                 **words,
             )
         return text(
-            "After {n} of {all} words of the query the right name, “{name!s}”, leads {right}.",
+            "After {n} of {all} words the right name, “{name!s}”, leads {right}.",
             **words,
             right=listed(right),
         )
+
+
+SELECTED = text(
+    "It is the first question of the test set, of those with a long query and some names, that "
+    "most networks answer."
+)
 
 
 def marker(place: int) -> str:
@@ -117,7 +123,7 @@ def _table(result: Reading) -> Table:
     ]
     columns = ("method", "words of the query", "place", "word", "attention")
     notes = (" ".join(result.query), listed(result.names), result.data)
-    return Table(columns, tuple(rows), STUDY.title, notes=notes)
+    return Table(columns, tuple(rows), STUDY.title, notes=(*notes, SELECTED))
 
 
 def _observed(result: Reading) -> str:

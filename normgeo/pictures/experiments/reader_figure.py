@@ -14,14 +14,11 @@ from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.player import add_slider
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, axis_name, drawn, told
-from normgeo.pictures.style.template import SIZE, THEMES
+from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 
 HIGH = 170, 150
 FAINT = 0.45  # the ink of a word that has none
-CHOSEN = text(
-    "It is the first question of the test set, of those with a long query and some names, that "
-    "most networks answer. Networks see numbers in place of the names."
-)
+CHOSEN = text("Networks see numbers in place of the names; bars are their chances.")
 
 
 def figure(result: Reading, theme: str) -> go.Figure:
@@ -54,13 +51,19 @@ def _sheet(result: Reading, place: int, theme: str) -> Sheet:
         "showgrid": False,
     }
     panels = [
-        Panel(x, y, over=[_title(method), _document(result, method, place, theme)], high=HIGH)
+        Panel(
+            x,
+            y,
+            over=[_title(method), _document(result, method, place, theme)],
+            high=HIGH,
+            lowest=0.25,
+        )
         for method in result.methods
     ]
     return Sheet(
         [answer(result.told(place)), _query(result, place, theme)],
         rows=[panels],
-        foot=[told(theme, CHOSEN, result.data)],
+        foot=[told(theme, CHOSEN)],
         legend=False,
     )
 
@@ -92,7 +95,8 @@ def _document(result: Reading, method: str, place: int, theme: str) -> Band:
     shares = result.methods[method].attention[place]
     words = [_spelled(result, word) for word in result.document]
     return Band(
-        [_colored(words, [blend(faint, color, float(s) / result.strongest) for s in shares])]
+        [_colored(words, [blend(faint, color, float(s) / result.strongest) for s in shares])],
+        SMALL,
     )
 
 
