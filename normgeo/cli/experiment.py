@@ -168,8 +168,8 @@ def _print(result: Result) -> None:
     if decided(result):
         print(
             text(
-                "{statement}\nHere: {verdict}. The faster is as good after this share of the "
-                "steps, by seed: {shares}. {rule}",
+                "{statement}\nHere: {verdict}. The faster method is as good after this share of "
+                "the steps, by seed: {shares}. {rule}",
                 statement=result.statement.words,
                 verdict=verdict(result),
                 shares=", ".join(

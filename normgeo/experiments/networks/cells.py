@@ -79,7 +79,7 @@ def lstm(cell: Tree, state: State, x: jax.Array) -> State:
 
 
 def init_gru(key: jax.Array, neurons: int, features: int, method: str) -> Tree:
-    """Return W_h (2H, H), W_x (2H, F), W (H, F) and U (H, H), of variance 1/D, and gains of 1."""
+    """Return W_h (2H, H), W_x (2H, F), W (H, F) and U (H, H), of variance 1/D, and gains."""
     sizes = {
         "h": (2 * neurons, neurons),
         "x": (2 * neurons, features),
@@ -90,9 +90,7 @@ def init_gru(key: jax.Array, neurons: int, features: int, method: str) -> Tree:
     for one, (name, (outputs, inputs)) in zip(
         jax.random.split(key, len(sizes)), sizes.items(), strict=True
     ):
-        cell[name] = init_linear(one, outputs, inputs)
-        if method == LAYER:
-            cell[name]["g"] = jnp.ones(outputs)
+        cell[name] = init_linear(one, outputs, inputs) | gains(method, outputs)
     return cell
 
 

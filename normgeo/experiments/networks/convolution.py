@@ -4,8 +4,8 @@
     log P(y | x) = log softmax(W³ h² + b)
 
 Kernels are 3 × 3 and pools 2 × 2. Layer norm takes its statistics over the units of a whole layer,
-places and channels, batch norm over cases and places; each channel has a gain and a shift. Layer
-norm leaves the contrast of a picture no part in the answer, and the others do not.
+places and channels, batch norm over cases and places; each channel has a gain and a shift. With
+layer norm the answer does not depend on the contrast of a picture; with the others it does.
 """
 
 from __future__ import annotations
