@@ -45,8 +45,8 @@ def _sheet(result: Reading, place: int, theme: str) -> Sheet:
     offered = result.offered
     x = {"title": text("chance in %"), "range": [0, 105 * result.most], "zeroline": False}
     y = {
-        "tickvals": [*range(len(offered))],
-        "ticktext": [_spelled(result, marker(at)) for at in offered],
+        "showticklabels": False,
+        "ticks": "",
         "range": [len(offered) - 0.5, -0.5],
         "showgrid": False,
     }
@@ -57,6 +57,7 @@ def _sheet(result: Reading, place: int, theme: str) -> Sheet:
             over=[_title(method), _document(result, method, place, theme)],
             high=HIGH,
             lowest=0.25,
+            left=24,
         )
         for method in result.methods
     ]
@@ -123,6 +124,12 @@ def _frame(result: Reading, place: int, theme: str) -> list[dict[str, Any]]:
                 "marker": {
                     "color": [color if at == result.answer else pale for at in result.offered]
                 },
+                "text": [_spelled(result, marker(at)) for at in result.offered],
+                "textposition": "inside",
+                "insidetextanchor": "start",
+                "constraintext": "none",
+                "textangle": 0,
+                "textfont": {"color": THEMES[theme].ink, "size": SMALL},
                 "showlegend": False,
                 "hovertemplate": text("chance: %{x:.3g} %<extra></extra>"),
                 "xaxis": axis_name("x", panel),
