@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from normgeo.base.refusal import Failure
 from normgeo.base.text import text
-from normgeo.cli.output import print_table
+from normgeo.cli.output import add_format, print_table
 from normgeo.cli.progress import Bar
 from normgeo.tables.files import FOR_PROGRAMS
-from normgeo.tables.formats import FORMATS
 
 if TYPE_CHECKING:
     from normgeo.claims import Audited
@@ -23,17 +22,10 @@ def add(commands: Any) -> None:
     """Add the command to the others, argparse's subparsers."""
     parser = commands.add_parser(
         "audit",
-        help=str(
-            text("check the statements of the paper; status 1 if a verdict is not the known one")
-        ),
+        help=text("check the statements of the paper; status 1 if a verdict is not the known one"),
     )
     parser.set_defaults(run=run)
-    parser.add_argument(
-        "--format",
-        choices=FORMATS,
-        default="text",
-        help=str(text("csv and json have a record for each statement, with all digits")),
-    )
+    add_format(parser, text("csv and json have a record for each statement, with all digits"))
 
 
 def run(options: argparse.Namespace) -> None:

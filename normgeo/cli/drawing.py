@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def setting_help() -> str:
     """The help of arguments that are settings."""
-    return str(text("name=value; `{program} pictures` lists them", program=program()))
+    return text("name=value; `{program} pictures` lists them", program=program())
 
 
 def draw(files: Mapping[Picture, Sequence[Path]], settings: Settings) -> None:

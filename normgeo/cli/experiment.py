@@ -42,13 +42,11 @@ def add(commands: Any) -> None:
     """Add the command to the others, argparse's subparsers."""
     parser = commands.add_parser(
         "experiment",
-        help=str(text("let a network of the paper's section 6 learn, with and without layer norm")),
-        description=str(
-            text(
-                "A small version of one of the paper's experiments, on data that is here. Each "
-                "method is judged at its best learning rate on a validation set. Needs JAX and "
-                "optax. Ctrl-C ends it with what there is."
-            )
+        help=text("let a network of the paper's section 6 learn, with and without layer norm"),
+        description=text(
+            "A small version of one of the paper's experiments, on data that is here. Each "
+            "method is judged at its best learning rate on a validation set. Needs JAX and "
+            "optax. Ctrl-C ends it with what there is."
         ),
     )
     parser.set_defaults(run=run)
@@ -58,33 +56,33 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--list",
         action="store_true",
-        help=str(text("what the results that ship took, on two busy cores")),
+        help=text("what the results that ship took, on two busy cores"),
     )
-    parser.add_argument("--steps", type=int, metavar="N", help=str(text("of the optimizer")))
+    parser.add_argument("--steps", type=int, metavar="N", help=text("of the optimizer"))
     parser.add_argument(
         "--seeds",
         default=",".join(map(str, SEEDS)),
         metavar="N,N…",
-        help=str(text("of weights and batches; default: {seeds}", seeds="0,1,2")),
+        help=text("of weights and batches; default: {seeds}", seeds="0,1,2"),
     )
     parser.add_argument("--norm", choices=(*METHODS, ALL), default=ALL)
     parser.add_argument(
-        "--rates", metavar="N,N…", help=str(text("learning rates that are tried for each method"))
+        "--rates", metavar="N,N…", help=text("learning rates that are tried for each method")
     )
     parser.add_argument(
-        "--data", metavar="WHERE", help=str(text("other data than those that ship: see docs"))
+        "--data", metavar="WHERE", help=text("other data than those that ship: see docs")
     )
     parser.add_argument(
-        "--device", metavar="NAME", help=str(text("cpu, gpu or tpu; default: what JAX finds"))
+        "--device", metavar="NAME", help=text("cpu, gpu or tpu; default: what JAX finds")
     )
     parser.add_argument(
         "--resume",
         metavar="FILE",
         type=Path,
-        help=str(text("a checkpoint: go on from it if it is there, and keep it up to date")),
+        help=text("a checkpoint: go on from it if it is there, and keep it up to date"),
     )
     parser.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, help=str(text("the result, as .json"))
+        "-o", "--output", metavar="FILE", type=Path, help=text("the result, as .json")
     )
 
 

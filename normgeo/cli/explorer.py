@@ -25,41 +25,37 @@ PORTS = range(1, 2**16)
 
 def add(commands: Any) -> None:
     """Add the command to the others, argparse's subparsers."""
-    parser = commands.add_parser("open", help=str(text("open the explorer in a browser")))
+    parser = commands.add_parser("open", help=text("open the explorer in a browser"))
     parser.set_defaults(run=run)
     parser.add_argument(
         "files",
         nargs="*",
         metavar="FILE",
         type=Path,
-        help=str(
-            text(
-                "a checkpoint that Your network opens with, mapped and not copied, a recording of "
-                "a training run, which is followed while it grows, or a measured table"
-            )
+        help=text(
+            "a checkpoint that Your network opens with, mapped and not copied, a recording of "
+            "a training run, which is followed while it grows, or a measured table"
         ),
     )
-    parser.add_argument("--layer", metavar="NAME", help=str(WORDS["layer"]))
+    parser.add_argument("--layer", metavar="NAME", help=WORDS["layer"])
     for name, what in EXTRA.items():
-        parser.add_argument(f"--{name}", metavar="FILE", type=Path, help=str(what))
+        parser.add_argument(f"--{name}", metavar="FILE", type=Path, help=what)
     parser.add_argument(
-        "--port", help=str(text("of this machine; default: 8501, or the next that is free"))
+        "--port", help=text("of this machine; default: 8501, or the next that is free")
     )
     parser.add_argument(
         "--no-browser",
         "--headless",
         dest="headless",
         action="store_true",
-        help=str(text("serve the explorer and say where it is, without opening a browser")),
+        help=text("serve the explorer and say where it is, without opening a browser"),
     )
     parser.add_argument(
         "--classroom",
         action="store_true",
-        help=str(
-            text(
-                "let everybody in this network open it too, and say the address to type; "
-                "otherwise only this machine can"
-            )
+        help=text(
+            "let everybody in this network open it too, and say the address to type; "
+            "otherwise only this machine can"
         ),
     )
 

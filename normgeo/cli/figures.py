@@ -16,7 +16,7 @@ FIGURES = ("html", "png", "svg", "pdf", "gif")
 
 def add(commands: Any) -> None:
     """Add the command to the others, argparse's subparsers."""
-    parser = commands.add_parser("figures", help=str(text("draw every picture")))
+    parser = commands.add_parser("figures", help=text("draw every picture"))
     parser.set_defaults(run=run)
     parser.add_argument("folder", metavar="DIR")
     parser.add_argument("settings", nargs="*", metavar="SETTING", help=setting_help())
@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
         "--format",
         action="append",
         choices=(*FIGURES, *FOR_PROGRAMS),
-        help=str(text("html by default; may be given again")),
+        help=text("html by default; may be given again"),
     )
 
 

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from normgeo.base.progress import Progress
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.cli.output import print_table, program
+from normgeo.cli.output import add_format, print_table, program
 from normgeo.cli.progress import Bar
 from normgeo.settings import Settings, parse_pairs
 from normgeo.tables.files import FOR_PROGRAMS
-from normgeo.tables.formats import FORMATS
 from normgeo.tables.table import Table
 
 if TYPE_CHECKING:
@@ -39,12 +38,10 @@ def add(commands: Any) -> None:
     """Add the command to the others, argparse's subparsers."""
     parser = commands.add_parser(
         "fisher",
-        help=str(text("print the spectrum and the null space of a model's Fisher information")),
-        description=str(
-            text(
-                "The spectrum and the null directions of the Fisher information of a model, on a "
-                "data set or with arrays from .npy, .npz or .csv files; X may exceed the memory."
-            )
+        help=text("print the spectrum and the null space of a model's Fisher information"),
+        description=text(
+            "The spectrum and the null directions of the Fisher information of a model, on a "
+            "data set or with arrays from .npy, .npz or .csv files; X may exceed the memory."
         ),
     )
     parser.set_defaults(run=run)
@@ -52,48 +49,38 @@ def add(commands: Any) -> None:
         "settings",
         nargs="*",
         metavar="SETTING",
-        help=str(
-            text(
-                "name=value: dataset, family, method, neurons, seed …; `{program} pictures` lists "
-                "them",
-                program=program(),
-            )
+        help=text(
+            "name=value: dataset, family, method, neurons, seed …; `{program} pictures` lists them",
+            program=program(),
         ),
     )
     for letter, what in LETTERS.items():
-        parser.add_argument(f"-{letter}", f"--{letter}", metavar="FILE", type=Path, help=str(what))
+        parser.add_argument(f"-{letter}", f"--{letter}", metavar="FILE", type=Path, help=what)
     parser.add_argument(
         "--block",
         type=int,
         metavar="ROWS",
-        help=str(
-            text(
-                "read X in blocks of so many rows and never hold it; over 512 MB, and of .parquet, "
-                "automatic"
-            )
+        help=text(
+            "read X in blocks of so many rows and never hold it; over 512 MB, and of .parquet, "
+            "automatic"
         ),
     )
     parser.add_argument(
-        "--float32", action="store_true", help=str(text("as --block, with products in float32"))
+        "--float32", action="store_true", help=text("as --block, with products in float32")
     )
     parser.add_argument(
-        "-k", type=int, default=20, metavar="K", help=str(text("how many eigenvalues; default: 20"))
+        "-k", type=int, default=20, metavar="K", help=text("how many eigenvalues; default: 20")
     )
     parser.add_argument(
-        "--all", action="store_true", help=str(text("of all parameters, not of the weights alone"))
+        "--all", action="store_true", help=text("of all parameters, not of the weights alone")
     )
     parser.add_argument(
         "--coupling",
         choices=("exact", "paper"),
         default="exact",
-        help=str(text("paper: Eq. 13, each neuron's outputs by its own parameters only")),
+        help=text("paper: Eq. 13, each neuron's outputs by its own parameters only"),
     )
-    parser.add_argument(
-        "--format",
-        choices=FORMATS,
-        default="text",
-        help=str(text("csv and json have a record for each eigenvalue and reason")),
-    )
+    add_format(parser, text("csv and json have a record for each eigenvalue and reason"))
 
 
 def run(options: argparse.Namespace) -> None:
@@ -125,10 +112,7 @@ def run(options: argparse.Namespace) -> None:
         F = fisher(model, X, coupling=options.coupling)
         size = F.layout.size if options.all else len(F.layout.weights)
         found = spectrum(
-            F,
-            min(options.k, size),
-            weights_only=not options.all,
-            progress=progress.part(0, 3),
+            F, min(options.k, size), weights_only=not options.all, progress=progress.part(0, 3)
         )
         if size <= LARGEST:
             progress.tell(1, 3)

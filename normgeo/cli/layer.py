@@ -10,10 +10,9 @@ from typing import Any
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.cli.output import add_output, format_of, give
+from normgeo.cli.output import add_format, add_output, format_of, give
 from normgeo.cli.progress import Bar
 from normgeo.tables.files import FOR_PROGRAMS
-from normgeo.tables.formats import FORMATS
 
 EXTRA = {
     "x": text("inputs of the layer (N, D), or images (N, C, rows, columns)"),
@@ -50,13 +49,11 @@ def add(commands: Any) -> None:
     """Add the command to the others, argparse's subparsers."""
     parser = commands.add_parser(
         "layer",
-        help=str(text("say what the weights of a layer and its norm decide, from files")),
-        description=str(
-            text(
-                "Which changes of its weights a layer ignores, which of its neurons have stopped "
-                "turning, whether decay and growth balance, and where ε counts. Of several layers "
-                "all are told in a line each; --layer chooses one."
-            )
+        help=text("say what the weights of a layer and its norm decide, from files"),
+        description=text(
+            "Which changes of its weights a layer ignores, which of its neurons have stopped "
+            "turning, whether decay and growth balance, and where ε counts. Of several layers "
+            "all are told in a line each; --layer chooses one."
         ),
     )
     parser.set_defaults(run=run)
@@ -65,45 +62,42 @@ def add(commands: Any) -> None:
         nargs="*",
         metavar="FILE",
         type=Path,
-        help=str(text(".safetensors, .npz, .npy, .csv, or a model's folder; no code in them runs")),
+        help=text(".safetensors, .npz, .npy, .csv, or a model's folder; no code in them runs"),
     )
     parser.add_argument(
-        "--example", metavar="NAME", help=str(text("a layer that ships: batch, layer or pre_norm"))
+        "--example", metavar="NAME", help=text("a layer that ships: batch, layer or pre_norm")
     )
     parser.add_argument(
-        "--roles", action="store_true", help=str(text("list which tensor is taken for what"))
+        "--roles", action="store_true", help=text("list which tensor is taken for what")
     )
     parser.add_argument(
         "--epsilon",
         action="store_true",
-        help=str(text("list of which neurons, in which cases of X, ε takes most off z")),
+        help=text("list of which neurons, in which cases of X, ε takes most off z"),
     )
     parser.add_argument(
         "--role",
         action="append",
         default=[],
         metavar="TENSOR=ROLE",
-        help=str(text("correct it: weight, bias, gain, running_mean, running_var, x …")),
+        help=text("correct it: weight, bias, gain, running_mean, running_var, x …"),
     )
     for name, what in EXTRA.items():
-        parser.add_argument(f"--{name}", metavar="FILE", type=Path, help=str(what))
+        parser.add_argument(f"--{name}", metavar="FILE", type=Path, help=what)
     for name, what in WORDS.items():
-        parser.add_argument(f"--{name}", metavar="NAME", help=str(what))
+        parser.add_argument(f"--{name}", metavar="NAME", help=what)
     for name, what in SLIDING.items():
-        parser.add_argument(f"--{name}", metavar="N", help=str(what))
+        parser.add_argument(f"--{name}", metavar="N", help=what)
     for name, (kind, what) in NUMBERS.items():
-        parser.add_argument(f"--{name}", metavar="N", type=kind, help=str(what))
+        parser.add_argument(f"--{name}", metavar="N", type=kind, help=what)
     parser.add_argument(
         "--one-plus",
         action="store_true",
         default=None,
-        help=str(text("the gain of the norm is 1 and what the file has, as in Gemma")),
+        help=text("the gain of the norm is 1 and what the file has, as in Gemma"),
     )
-    parser.add_argument(
-        "--format",
-        choices=FORMATS,
-        default="text",
-        help=str(text("csv and json have all digits: a record for each neuron, or for each layer")),
+    add_format(
+        parser, text("csv and json have all digits: a record for each neuron, or for each layer")
     )
     add_output(parser)
 

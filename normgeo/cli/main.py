@@ -108,16 +108,14 @@ def _parser() -> argparse.ArgumentParser:
     """Return the parser."""
     parser = _Parser(
         prog=program(),
-        description=str(
-            text(
-                "Invariance and geometry of normalization methods. `{program} open` opens the "
-                "explorer in a browser.",
-                program=program(),
-            )
+        description=text(
+            "Invariance and geometry of normalization methods. `{program} open` opens the "
+            "explorer in a browser.",
+            program=program(),
         ),
     )
     parser.add_argument("--version", action="version", version=f"normgeo {__version__}")
-    commands = parser.add_subparsers(required=True, metavar=str(text("COMMAND")))
+    commands = parser.add_subparsers(required=True, metavar=text("COMMAND"))
     for command in COMMANDS:
         command.add(commands)
     return parser

@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 from normgeo.base.interruption import stoppable
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.cli.output import add_output, format_of, give, program
+from normgeo.cli.output import add_format, add_output, format_of, give, program
 from normgeo.cli.progress import Bar, Left, Told
 from normgeo.measured.saved.examples import EXAMPLES
 from normgeo.measured.table import MeasuredTable
 from normgeo.tables.files import FILES
-from normgeo.tables.formats import FORMATS
 
 WHOLE = {
     "neurons": (0, text("axis of the neurons: 0 as in PyTorch, -1 as in Flax; default: 0")),
@@ -39,13 +38,11 @@ def add(commands: Any) -> None:
     """Add the command to the others, argparse's subparsers."""
     parser = commands.add_parser(
         "network",
-        help=str(text("measure which changes of its weights a network of yours ignores")),
-        description=str(
-            text(
-                "Each tensor is changed on a copy, and the outputs are compared. FUNCTION is "
-                "called once and returns (f, parameters), or (f, parameters, inputs), as "
-                "normgeo.measure takes them."
-            )
+        help=text("measure which changes of its weights a network of yours ignores"),
+        description=text(
+            "Each tensor is changed on a copy, and the outputs are compared. FUNCTION is "
+            "called once and returns (f, parameters), or (f, parameters, inputs), as "
+            "normgeo.measure takes them."
         ),
     )
     parser.set_defaults(run=run)
@@ -53,40 +50,40 @@ def add(commands: Any) -> None:
         "target",
         nargs="?",
         metavar="MODULE:FUNCTION",
-        help=str(text("or FILE.py:FUNCTION, or a saved table, FILE.json")),
+        help=text("or FILE.py:FUNCTION, or a saved table, FILE.json"),
     )
     parser.add_argument(
-        "--example", choices=EXAMPLES, help=str(text("a table that ships, in place of a network"))
+        "--example", choices=EXAMPLES, help=text("a table that ships, in place of a network")
     )
     for name, (default, what) in WHOLE.items():
-        parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=str(what))
+        parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=what)
     parser.add_argument(
         "--embeddings",
         nargs="+",
         default=(),
         metavar="NAME",
-        help=str(text("tensors whose rows are picked by tokens or places")),
+        help=text("tensors whose rows are picked by tokens or places"),
     )
     parser.add_argument(
         "--matrices",
         nargs="*",
         metavar="NAME",
-        help=str(text("weights of layers with one output or one input, in place of all (1, D)")),
+        help=text("weights of layers with one output or one input, in place of all (1, D)"),
     )
-    parser.add_argument("--negative", action="store_true", help=str(text("factors are below 0")))
+    parser.add_argument("--negative", action="store_true", help=text("factors are below 0"))
     parser.add_argument(
         "--as-it-is",
         action="store_true",
-        help=str(text("run in the types of numbers that the parameters have, not in float64")),
+        help=text("run in the types of numbers that the parameters have, not in float64"),
     )
     parser.add_argument(
-        "--cost", action="store_true", help=str(text("tell what it would take, and end"))
+        "--cost", action="store_true", help=text("tell what it would take, and end")
     )
     # No Path: a table may be written over the part that it goes on with.
     parser.add_argument(
-        "--resume", metavar="FILE", help=str(text("go on with a table that was stopped, .json"))
+        "--resume", metavar="FILE", help=text("go on with a table that was stopped, .json")
     )
-    parser.add_argument("--format", choices=FORMATS, default="text")
+    add_format(parser)
     add_output(parser)
 
 

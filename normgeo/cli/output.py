@@ -15,7 +15,7 @@ from typing import TextIO, cast, final
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.base.writing import require_writable, write_bytes
-from normgeo.tables.formats import render
+from normgeo.tables.formats import FORMATS, render
 from normgeo.tables.table import Table
 
 
@@ -57,8 +57,13 @@ def add_output(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FILE",
         type=Path,
-        help=str(text("a report: .html .pdf .md .tex, or its numbers: .csv .json")),
+        help=text("a report: .html .pdf .md .tex, or its numbers: .csv .json"),
     )
+
+
+def add_format(parser: argparse.ArgumentParser, about: str | None = None) -> None:
+    """Add the choice of a table's format to a command; `about` says what csv and json have."""
+    parser.add_argument("--format", choices=FORMATS, default="text", help=about)
 
 
 def require_apart(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:

@@ -17,9 +17,7 @@ WIDEST = 100
 def add(commands: Any) -> None:
     """Add the command to the others, argparse's subparsers; its old name is `views`."""
     parser = commands.add_parser(
-        "pictures",
-        aliases=["views"],
-        help=str(text("list the pictures, and the rules of the settings")),
+        "pictures", aliases=["views"], help=text("list the pictures, and the rules of the settings")
     )
     parser.set_defaults(run=run)
 

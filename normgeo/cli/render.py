@@ -25,12 +25,12 @@ LONGEST = 10**6  # characters of a recipe
 
 def add(commands: Any) -> None:
     """Add the command to the others, argparse's subparsers."""
-    parser = commands.add_parser("render", help=str(text("draw a picture, or what a recipe says")))
+    parser = commands.add_parser("render", help=text("draw a picture, or what a recipe says"))
     parser.set_defaults(run=run)
     parser.add_argument(
         "target",
-        metavar=str(text("PICTURE|RECIPE")),
-        help=str(text("the name of a picture, a JSON file, or - for standard input")),
+        metavar=text("PICTURE|RECIPE"),
+        help=text("the name of a picture, a JSON file, or - for standard input"),
     )
     parser.add_argument("settings", nargs="*", metavar="SETTING", help=setting_help())
     parser.add_argument(
@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
         action="append",
         metavar="FILE",
         type=Path,
-        help=str(text(".html .png .svg .pdf .gif, or its numbers: .csv .json; may be given again")),
+        help=text(".html .png .svg .pdf .gif, or its numbers: .csv .json; may be given again"),
     )
 
 

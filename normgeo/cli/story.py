@@ -16,18 +16,16 @@ from normgeo.settings import LANGUAGES, Settings, parse_pairs
 
 def add(commands: Any) -> None:
     """Add the command to the others, argparse's subparsers."""
-    parser = commands.add_parser("story", help=str(text("write the story as one HTML file")))
+    parser = commands.add_parser("story", help=text("write the story as one HTML file"))
     parser.set_defaults(run=run)
     parser.add_argument("settings", nargs="*", metavar="SETTING", help=setting_help())
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="FILE", help=".html")
-    parser.add_argument(
-        "--language", choices=LANGUAGES, default="en", help=str(text("en by default"))
-    )
+    parser.add_argument("--language", choices=LANGUAGES, default="en", help=text("en by default"))
     parser.add_argument(
         "--app",
         default="",
         metavar="URL",
-        help=str(text("address of an application that the links of the story lead to")),
+        help=text("address of an application that the links of the story lead to"),
     )
 
 

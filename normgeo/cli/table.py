@@ -6,39 +6,31 @@ import argparse
 from typing import Any
 
 from normgeo.base.text import text
-from normgeo.cli.output import print_table
+from normgeo.cli.output import add_format, print_table
 from normgeo.settings import Settings
 from normgeo.tables.files import FOR_PROGRAMS
-from normgeo.tables.formats import FORMATS
 from normgeo.tables.verdicts import COLUMNS, ROWS, verdict_records, verdict_table
 
 
 def add(commands: Any) -> None:
     """Add the command to the others, argparse's subparsers."""
-    parser = commands.add_parser(
-        "table", help=str(text("print Table 1, or the whole design space"))
-    )
+    parser = commands.add_parser("table", help=text("print Table 1, or the whole design space"))
     parser.set_defaults(run=run)
-    parser.add_argument(
-        "--format",
-        choices=FORMATS,
-        default="text",
-        help=str(text("csv and json have a record for each cell, with what its verdict rests on")),
+    add_format(
+        parser, text("csv and json have a record for each cell, with what its verdict rests on")
     )
-    default = str(text("default: paper"))
+    default = text("default: paper")
     parser.add_argument("--rows", choices=ROWS, default="paper", help=default)
     parser.add_argument("--columns", choices=COLUMNS, default="paper", help=default)
     parser.add_argument("--all", action="store_true", help="--rows grid --columns all")
     parser.add_argument(
-        "--eps", metavar="ε", help=str(text("in use by batch and layer scales; default: 0"))
+        "--eps", metavar="ε", help=text("in use by batch and layer scales; default: 0")
     )
     parser.add_argument(
-        "--seed", metavar="n", default="0", help=str(text("of the random draw that a ✓ rests on"))
+        "--seed", metavar="n", default="0", help=text("of the random draw that a ✓ rests on")
     )
     parser.add_argument(
-        "--negative",
-        action="store_true",
-        help=str(text("re-scale by δ < 0 (csv and json: sign_flip)")),
+        "--negative", action="store_true", help=text("re-scale by δ < 0 (csv and json: sign_flip)")
     )
 
 

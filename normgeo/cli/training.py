@@ -10,11 +10,10 @@ from typing import Any
 from normgeo.base.arguments import digits
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.cli.output import add_output, format_of, give
+from normgeo.cli.output import add_format, add_output, format_of, give
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.recordings.example import EXAMPLE
 from normgeo.recordings.findings import FROZEN, WITHIN, findings, optimizer_of_run
-from normgeo.tables.formats import FORMATS
 from normgeo.tables.training import training_table
 
 NUMBERS = {
@@ -28,12 +27,10 @@ def add(commands: Any) -> None:
     """Add the command to the others, argparse's subparsers."""
     parser = commands.add_parser(
         "training",
-        help=str(text("print what a recorded training run did, beside what is predicted")),
-        description=str(
-            text(
-                "Each block of weights of a run that normgeo.Recorder has written: its norm, how "
-                "far it turns, whether weight decay and growth balance, and which are frozen."
-            )
+        help=text("print what a recorded training run did, beside what is predicted"),
+        description=text(
+            "Each block of weights of a run that normgeo.Recorder has written: its norm, how "
+            "far it turns, whether weight decay and growth balance, and which are frozen."
         ),
     )
     parser.set_defaults(run=run)
@@ -42,26 +39,24 @@ def add(commands: Any) -> None:
         nargs="*",
         metavar="FILE",
         type=Path,
-        help=str(text("a recording, or checkpoints in the order of the run")),
+        help=text("a recording, or checkpoints in the order of the run"),
     )
     parser.add_argument(
-        "--example", action="store_true", help=str(text("a run that ships, on the digits"))
+        "--example", action="store_true", help=text("a run that ships, on the digits")
     )
     parser.add_argument(
         "--optimizer",
         choices=OPTIMIZERS,
-        help=str(text("of the run; default: the one that the recorder was told")),
+        help=text("of the run; default: the one that the recorder was told"),
     )
     for name, what in NUMBERS.items():
-        parser.add_argument(f"--{name}", type=float, metavar="N", help=str(what))
+        parser.add_argument(f"--{name}", type=float, metavar="N", help=what)
     parser.add_argument(
         "--steps",
         metavar="N,N…",
-        help=str(
-            text(
-                "of checkpoints, how many steps there were before each; default: the last number "
-                "in each name, or 0,1,2 …"
-            )
+        help=text(
+            "of checkpoints, how many steps there were before each; default: the last number "
+            "in each name, or 0,1,2 …"
         ),
     )
     parser.add_argument(
@@ -69,21 +64,21 @@ def add(commands: Any) -> None:
         type=float,
         default=FROZEN,
         metavar="DEGREES",
-        help=str(text("below which a block is called frozen; default: {about}", about=FROZEN)),
+        help=text("below which a block is called frozen; default: {about}", about=FROZEN),
     )
     parser.add_argument(
         "--within",
         type=float,
         default=WITHIN,
         metavar="SHARE",
-        help=str(text("how near to the balance is in balance; default: {part}", part=WITHIN)),
+        help=text("how near to the balance is in balance; default: {part}", part=WITHIN),
     )
     parser.add_argument(
         "--follow",
         action="store_true",
-        help=str(text("print or write it again whenever there are new records, until Ctrl+C")),
+        help=text("print or write it again whenever there are new records, until Ctrl+C"),
     )
-    parser.add_argument("--format", choices=FORMATS, default="text")
+    add_format(parser)
     add_output(parser)
 
 
