@@ -443,7 +443,7 @@ def parse_pairs(pairs: Iterable[str]) -> dict[str, str]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals:
-            raise Refusal(text("A setting is written name=value; got {pair!r}.", pair=pair))
+            raise Refusal("A setting is written name=value; got {pair!r}.", pair=pair)
         query[name] = value
     return query
 

@@ -285,5 +285,5 @@ def _whole(value: object, by_type: bool) -> int | None:
 
 def _refusal(name: str, rule: str, value: object) -> Refusal:
     return Refusal(
-        text("`{name}` must be {rule}; got {value}.", name=name, rule=rule, value=shown(value))
+        "`{name}` must be {rule}; got {value}.", name=name, rule=rule, value=shown(value)
     )

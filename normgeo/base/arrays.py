@@ -47,10 +47,8 @@ def real_array(name: str, values: ArrayLike, ndim: int, most: int | None = None)
         raise _no_numbers(name, type(values).__name__) from error
     except ValueError as error:
         raise Refusal(
-            text(
-                "`{name}` must be a rectangular array of numbers; got rows of different lengths.",
-                name=name,
-            )
+            "`{name}` must be a rectangular array of numbers; got rows of different lengths.",
+            name=name,
         ) from error
     if array.dtype.kind in "bui" or (array.dtype.kind == "f" and array.dtype.itemsize > 8):
         with np.errstate(over="ignore"):
@@ -59,31 +57,25 @@ def real_array(name: str, values: ArrayLike, ndim: int, most: int | None = None)
         raise _no_numbers(name, str(array.dtype))
     if not ndim <= array.ndim <= (ndim if most is None else most):
         raise Refusal(
-            text(
-                "`{name}` must have {axes}; got an array of shape {shape}.",
-                name=name,
-                axes=_axes(ndim, most),
-                shape=array.shape,
-            )
+            "`{name}` must have {axes}; got an array of shape {shape}.",
+            name=name,
+            axes=_axes(ndim, most),
+            shape=array.shape,
         )
     if array.size == 0:
         raise Refusal(
-            text(
-                "`{name}` must not be empty; got an array of shape {shape}.",
-                name=name,
-                shape=array.shape,
-            )
+            "`{name}` must not be empty; got an array of shape {shape}.",
+            name=name,
+            shape=array.shape,
         )
     bad = array.size - np.count_nonzero(np.isfinite(array))
     if bad:
         raise Refusal(
-            text(
-                "`{name}` must hold finite numbers; got {bad} NaN or infinite among {size}. "
-                "Remove or impute them first.",
-                name=name,
-                bad=bad,
-                size=array.size,
-            )
+            "`{name}` must hold finite numbers; got {bad} NaN or infinite among {size}. "
+            "Remove or impute them first.",
+            name=name,
+            bad=bad,
+            size=array.size,
         )
     # Arrays from files keep the byte order of the file, which not every library supports.
     return array.astype(array.dtype.newbyteorder("="), copy=False)
@@ -137,7 +129,7 @@ def _viewed(values: Any) -> Array:
 
 def _no_numbers(name: str, kind: str) -> Refusal:
     return Refusal(
-        text("`{name}` must hold real numbers; got elements of type {kind}.", name=name, kind=kind)
+        "`{name}` must hold real numbers; got elements of type {kind}.", name=name, kind=kind
     )
 
 
@@ -145,11 +137,9 @@ def require_unmasked(name: str, values: object) -> None:
     """Refuse a masked array, or one inside lists, whose mask would be lost."""
     if is_masked(values):
         raise Refusal(
-            text(
-                "`{name}` must hold plain numbers; got a masked array, whose mask would be lost. "
-                "Drop the masked cases or fill them in first.",
-                name=name,
-            )
+            "`{name}` must hold plain numbers; got a masked array, whose mask would be lost. "
+            "Drop the masked cases or fill them in first.",
+            name=name,
         )
 
 
@@ -176,12 +166,10 @@ def require_extent(name: str, values: object) -> None:
     while isinstance(inside, list | tuple | range):
         if len(shape) == MOST_AXES:
             raise Refusal(
-                text(
-                    "`{name}` must be an array of at most {most} axes; got lists that are nested "
-                    "deeper.",
-                    name=name,
-                    most=MOST_AXES,
-                )
+                "`{name}` must be an array of at most {most} axes; got lists that are nested "
+                "deeper.",
+                name=name,
+                most=MOST_AXES,
             )
         shape.append(_length(inside))
         if not shape[-1]:
@@ -196,12 +184,10 @@ def require_same_features(W: Array, X: Array) -> None:
     """Refuse W (H, D) and X (N, D) that do not agree in D."""
     if W.shape[1] != X.shape[1]:
         raise Refusal(
-            text(
-                "`W` (H, D) and `X` (N, D) must have the same number of features D; "
-                "got W of shape {W} and X of shape {X}.",
-                W=W.shape,
-                X=X.shape,
-            )
+            "`W` (H, D) and `X` (N, D) must have the same number of features D; "
+            "got W of shape {W} and X of shape {X}.",
+            W=W.shape,
+            X=X.shape,
         )
 
 
@@ -209,12 +195,10 @@ def require_same_cases(X: Array, y: Array) -> None:
     """Refuse inputs X (N, D) and targets y (N,) or (N, H) that do not agree in N."""
     if len(X) != len(y):
         raise Refusal(
-            text(
-                "`X` and `y` must have a row for each of the same cases; got {X} rows in X and {y} "
-                "in y.",
-                X=len(X),
-                y=len(y),
-            )
+            "`X` and `y` must have a row for each of the same cases; got {X} rows in X and {y} "
+            "in y.",
+            X=len(X),
+            y=len(y),
         )
 
 
@@ -229,13 +213,11 @@ def require_room(what: str, *shape: int) -> None:
     """Refuse an array of floats of a shape that would take more than LARGEST_BYTES."""
     if 8 * prod(shape) > LARGEST_BYTES:
         raise Refusal(
-            text(
-                "{what} would take {needed:.3g} GiB of memory; at most {most:.3g} GiB are taken. "
-                "Ask for less.",
-                what=what,
-                needed=8 * prod(shape) / 2**30,
-                most=LARGEST_BYTES / 2**30,
-            )
+            "{what} would take {needed:.3g} GiB of memory; at most {most:.3g} GiB are taken. "
+            "Ask for less.",
+            what=what,
+            needed=8 * prod(shape) / 2**30,
+            most=LARGEST_BYTES / 2**30,
         )
 
 

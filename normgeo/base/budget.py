@@ -76,15 +76,13 @@ epochs, or use Python or the command line, which have no such limit.
         """
         if not self.allows(cost):
             raise Refusal(
-                text(
-                    "{what} would take about {cost}; a page allows {seconds} s and {memory}. Ask "
-                    "for fewer neurons, steps or epochs, or use Python or the command line, which "
-                    "have no such limit.",
-                    what=what,
-                    cost=cost,
-                    seconds=number(self.seconds, 2),
-                    memory=memory(self.bytes),
-                )
+                "{what} would take about {cost}; a page allows {seconds} s and {memory}. Ask "
+                "for fewer neurons, steps or epochs, or use Python or the command line, which "
+                "have no such limit.",
+                what=what,
+                cost=cost,
+                seconds=number(self.seconds, 2),
+                memory=memory(self.bytes),
             )
 
 

@@ -7,7 +7,6 @@ from typing import Any, Generic, NamedTuple, TypeVar, final
 
 from normgeo.base.arguments import shown
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -59,10 +58,8 @@ class Progress:
             return report
         if report is not None and not callable(report):
             raise Refusal(
-                text(
-                    "`progress` must be a function of (steps done, steps), or None; got {report}.",
-                    report=shown(report),
-                )
+                "`progress` must be a function of (steps done, steps), or None; got {report}.",
+                report=shown(report),
             )
         return cls(report)
 

@@ -24,7 +24,7 @@ def require_writable(path: str | Path) -> None:
         return
     if not target.is_file():
         raise Refusal(
-            text("Only a file is written over; {path!s} is a folder, pipe or device.", path=path)
+            "Only a file is written over; {path!s} is a folder, pipe or device.", path=path
         )
     # An administrator may write protected files: respect the permission bits, not the right.
     if not target.stat().st_mode & 0o222 or not os.access(target, os.W_OK):

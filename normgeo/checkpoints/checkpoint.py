@@ -103,12 +103,10 @@ class Checkpoint:
         ]
         if not proposals:
             raise Refusal(
-                text(
-                    "The files must hold weights, a tensor of two axes or more; none of their "
-                    "{count} tensors is known for one. Say which with `roles`: {example}.",
-                    count=len(tensors),
-                    example='{"name": "weight"}',
-                )
+                "The files must hold weights, a tensor of two axes or more; none of their "
+                "{count} tensors is known for one. Say which with `roles`: {example}.",
+                count=len(tensors),
+                example='{"name": "weight"}',
             )
         of_module = {t.name: r for m in found.values() for r, t in m.tensors.items()}
         named = {t.name: of_module.get(t.name, "other") for t in tensors}
@@ -136,13 +134,11 @@ class Checkpoint:
         if len(found) != 1:
             shown = ", ".join(one[:80] for one in names[:8]) + (", …" if len(names) > 8 else "")
             raise Refusal(
-                text(
-                    "Choose one of the {count} layers of the files by its name; got {name!r}, and "
-                    "they are {names!s}.",
-                    count=len(names),
-                    name=name and name[:80],
-                    names=shown,
-                )
+                "Choose one of the {count} layers of the files by its name; got {name!r}, and "
+                "they are {names!s}.",
+                count=len(names),
+                name=name and name[:80],
+                names=shown,
             )
         return found[0]
 
@@ -155,12 +151,9 @@ def _norm(path: str | None, found: Mapping[str, Module]) -> Module | str | None:
     if not path or path in norms:
         return found[path] if path else path
     raise Refusal(
-        text(
-            "`norm` must be the path of a norm in the files; got {path!r}, and they hold "
-            "{norms!s}.",
-            path=path[:80],
-            norms=", ".join(norms[:8]) + (", …" if len(norms) > 8 else "") or text("none"),
-        )
+        "`norm` must be the path of a norm in the files; got {path!r}, and they hold {norms!s}.",
+        path=path[:80],
+        norms=", ".join(norms[:8]) + (", …" if len(norms) > 8 else "") or text("none"),
     )
 
 
@@ -169,22 +162,18 @@ def _checked_roles(roles: Mapping[str, str], tensors: tuple[Tensor, ...]) -> dic
     for name, role in instance_of("roles", roles, Mapping).items():
         if name in axes and role in LEAST_AXES and axes[name] < LEAST_AXES[role]:
             raise Refusal(
-                text(
-                    "A tensor of {axes} axes is no {role}; got this for {name!r}. Correct another "
-                    "tensor.",
-                    axes=axes[name],
-                    role=ROLES[role],
-                    name=name[:80],
-                )
+                "A tensor of {axes} axes is no {role}; got this for {name!r}. Correct another "
+                "tensor.",
+                axes=axes[name],
+                role=ROLES[role],
+                name=name[:80],
             )
         if name not in axes or role not in ROLES:
             raise Refusal(
-                text(
-                    "A correction gives a tensor of the files one of {roles}; got {name!r} and "
-                    "{role!r}.",
-                    roles=", ".join(ROLES),
-                    name=str(name)[:80],
-                    role=str(role)[:40],
-                )
+                "A correction gives a tensor of the files one of {roles}; got {name!r} and "
+                "{role!r}.",
+                roles=", ".join(ROLES),
+                name=str(name)[:80],
+                role=str(role)[:40],
             )
     return dict(roles)

@@ -101,10 +101,8 @@ def epsilon_share(layer: TrainedLayer) -> EpsilonShare | None:
         C, v = moments
         if not (np.isfinite(C).all() and np.isfinite(v).all()):
             raise Refusal(
-                text(
-                    "The summed inputs of the layer, or their squares, exceed the largest float. "
-                    "Use smaller activations X."
-                )
+                "The summed inputs of the layer, or their squares, exceed the largest float. "
+                "Use smaller activations X."
             )
         before = np.maximum(v - eps, 0)  # `moments` has added it
         shortened = _shortened(before, eps)

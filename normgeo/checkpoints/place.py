@@ -206,29 +206,23 @@ def require_place(place: Place, normalizer: Normalizer, pixels: int = 1) -> None
     """
     if normalizer.statistics == "frozen":
         raise Refusal(
-            text(
-                "A layer is looked at as it is trained, with current statistics; got a normalizer "
-                "with frozen ones."
-            )
+            "A layer is looked at as it is trained, with current statistics; got a normalizer "
+            "with frozen ones."
         )
     if normalizer.normalizes_weights and not place.takes_outputs:
         raise Refusal(
-            text(
-                "{name} normalizes the weights themselves, so it stands after W; got one that "
-                "stands {place}. State “after W”, or another norm.",
-                name=normalizer.title,
-                place=place.title,
-            )
+            "{name} normalizes the weights themselves, so it stands after W; got one that "
+            "stands {place}. State “after W”, or another norm.",
+            name=normalizer.title,
+            place=place.title,
         )
     if pixels > 1 and place.over_features:
         raise Refusal(
-            text(
-                "A norm before a convolution takes pixels, which the windows of its kernel share; "
-                "got one that stands {place}, and a kernel of {pixels} pixels. State “after W” or "
-                "“after a residual sum”.",
-                pixels=pixels,
-                place=place.title,
-            )
+            "A norm before a convolution takes pixels, which the windows of its kernel share; "
+            "got one that stands {place}, and a kernel of {pixels} pixels. State “after W” or "
+            "“after a residual sum”.",
+            pixels=pixels,
+            place=place.title,
         )
 
 

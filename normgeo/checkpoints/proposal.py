@@ -143,16 +143,14 @@ class Proposal:
         group_size(self.channels, self.normalizer.groups)
         if self.norm is not None and self.channels % self.norm.channels:
             raise Refusal(
-                text(
-                    "A norm that stands {place} of a layer with W of shape {shape} takes "
-                    "{channels} numbers of each case; {norm!r} has {count}. State another place "
-                    "or another norm.",
-                    place=self.place.title,
-                    shape=self.arrangement.shape,
-                    channels=self.channels,
-                    norm=self.norm.path,
-                    count=self.norm.channels,
-                )
+                "A norm that stands {place} of a layer with W of shape {shape} takes "
+                "{channels} numbers of each case; {norm!r} has {count}. State another place "
+                "or another norm.",
+                place=self.place.title,
+                shape=self.arrangement.shape,
+                channels=self.channels,
+                norm=self.norm.path,
+                count=self.norm.channels,
             )
 
 

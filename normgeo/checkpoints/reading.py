@@ -122,11 +122,9 @@ def _with_inputs(
         return _with_windows(numbers, X, proposal, sliding)
     if sliding != ONE_BY_ONE:
         raise Refusal(
-            text(
-                "`stride`, `padding` and `dilation` say how a kernel moves over images, "
-                "(N, C, rows, columns); got {given}. Give images as x, or leave them out.",
-                given=text("no x") if X is None else text("x of shape {shape}", shape=X.shape),
-            )
+            "`stride`, `padding` and `dilation` say how a kernel moves over images, "
+            "(N, C, rows, columns); got {given}. Give images as x, or leave them out.",
+            given=text("no x") if X is None else text("x of shape {shape}", shape=X.shape),
         )
     return numbers._replace(X=X)
 
@@ -211,12 +209,10 @@ def _require_own_rows(normalizer: Normalizer) -> None:
     """Refuse a norm that takes a mean over all features of a row, of which a neuron sees some."""
     if normalizer.centering.feature_dimensions_lost > 0:
         raise Refusal(
-            text(
-                "{name} takes the mean of a row of W off, and a convolution in groups has rows of "
-                "parts of the features; images of it are not read with this norm. Use another "
-                "norm, or leave the images out.",
-                name=normalizer.title,
-            )
+            "{name} takes the mean of a row of W off, and a convolution in groups has rows of "
+            "parts of the features; images of it are not read with this norm. Use another "
+            "norm, or leave the images out.",
+            name=normalizer.title,
         )
 
 
@@ -250,12 +246,10 @@ def only_tensor(path: File | Tensor, what: str, weight: str) -> Tensor:
         named = [of[what] for of in roles if what in of]
     if len(named) != 1:
         raise Refusal(
-            text(
-                "{path!s} must hold one tensor, or one that is named {what!r}; it holds {count}.",
-                path=path,
-                what=weight if what == "gradient" else what,
-                count=len(tensors),
-            )
+            "{path!s} must hold one tensor, or one that is named {what!r}; it holds {count}.",
+            path=path,
+            what=weight if what == "gradient" else what,
+            count=len(tensors),
         )
     return named[0]
 
@@ -265,12 +259,10 @@ def _gradient(tensor: Tensor, proposal: Proposal) -> Array:
     weight, how = proposal.weight, proposal.arrangement
     if tensor.shape not in {weight.shape, (*tensor.shape[:1], *weight.shape)}:
         raise Refusal(
-            text(
-                "A gradient must have the shape of its weights, or one axis more for several "
-                "batches; got {gradient} for weights of shape {weights}.",
-                gradient=tensor.shape,
-                weights=weight.shape,
-            )
+            "A gradient must have the shape of its weights, or one axis more for several "
+            "batches; got {gradient} for weights of shape {weights}.",
+            gradient=tensor.shape,
+            weights=weight.shape,
         )
     values = tensor.read().astype(np.float64)
     return how.rows(values) if tensor.shape == weight.shape else np.stack([*map(how.rows, values)])

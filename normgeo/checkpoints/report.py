@@ -12,7 +12,6 @@ from normgeo.base.arguments import flag, instance_of, real_number, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report, Stop
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.checkpoints.basis import sentence
 from normgeo.checkpoints.epsilon import EpsilonShare, epsilon_share
 from normgeo.checkpoints.gradient_lengths import GradientLengths, gradient_lengths
@@ -180,12 +179,10 @@ def layer_report(
     decay = real_number("decay", decay, least=0)
     if rate is not None and rate * decay >= 1:
         raise Refusal(
-            text(
-                "The product of the learning rate η and the weight decay λ must be below 1, so "
-                "that decay keeps the direction; got {rate} × {decay}. Use smaller ones.",
-                rate=rate,
-                decay=decay,
-            )
+            "The product of the learning rate η and the weight decay λ must be below 1, so "
+            "that decay keeps the direction; got {rate} × {decay}. Use smaller ones.",
+            rate=rate,
+            decay=decay,
         )
     if batch_size is not None:
         batch_size = whole_number("batch_size", batch_size, 1)

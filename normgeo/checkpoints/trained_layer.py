@@ -101,11 +101,9 @@ class TrainedLayer(Constant):
         self.running_var = _fitting("running_var", running_var, (channels,), shape)
         if self.running_var is not None and (self.running_var < 0).any():
             raise Refusal(
-                text(
-                    "`running_var` holds variances, which are 0 or more; got {least:g}. Check "
-                    "which tensor is what.",
-                    least=self.running_var.min(),
-                )
+                "`running_var` holds variances, which are 0 or more; got {least:g}. Check "
+                "which tensor is what.",
+                least=self.running_var.min(),
             )
         self.X = _fitting("X", X, (None, D), shape)
         cases = None if self.X is None else len(self.X)
@@ -154,10 +152,8 @@ class TrainedLayer(Constant):
             outside = outside or np.any(self.gradient, where=~self.seen)
         if outside:
             raise Refusal(
-                text(
-                    "W and its gradient must be 0 where `seen` says that a neuron has no weight; "
-                    "got other numbers there. Check which features a neuron sees."
-                )
+                "W and its gradient must be 0 where `seen` says that a neuron has no weight; "
+                "got other numbers there. Check which features a neuron sees."
             )
 
     @property
@@ -207,12 +203,10 @@ class TrainedLayer(Constant):
         """
         if self.X is None or not self.knows_inputs:
             raise Refusal(
-                text(
-                    "A model of the layer needs all that its norm takes, X and after a residual "
-                    "sum the stream; {name!r} has {lacks}.",
-                    name=self.title,
-                    lacks=text("no X") if self.X is None else text("no stream"),
-                )
+                "A model of the layer needs all that its norm takes, X and after a residual "
+                "sum the stream; {name!r} has {lacks}.",
+                name=self.title,
+                lacks=text("no X") if self.X is None else text("no stream"),
             )
         if not self.place.over_features:
             inputs, summed = self.X, self.place.takes_stream
@@ -241,14 +235,12 @@ def _fitting(
     )
     if found.shape != wanted:
         raise Refusal(
-            text(
-                "`{name}` of a layer with W of shape {W} must have shape {shape}; got {found}. "
-                "Check which tensor is what.",
-                name=name,
-                W=of,
-                shape=wanted,
-                found=found.shape,
-            )
+            "`{name}` of a layer with W of shape {W} must have shape {shape}; got {found}. "
+            "Check which tensor is what.",
+            name=name,
+            W=of,
+            shape=wanted,
+            found=found.shape,
         )
     return found.astype(np.float64)
 

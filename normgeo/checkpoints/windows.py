@@ -123,13 +123,11 @@ def _counts(name: str, value: object, least: int) -> tuple[int, ...]:
 def _for_axes(name: str, counts: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
     if len(counts) not in {1, len(axes)}:
         raise Refusal(
-            text(
-                "`{name}` must be one number, or one for each of the {count} axes of a kernel; "
-                "got {given!s}.",
-                name=name,
-                count=len(axes),
-                given=_shown(counts),
-            )
+            "`{name}` must be one number, or one for each of the {count} axes of a kernel; "
+            "got {given!s}.",
+            name=name,
+            count=len(axes),
+            given=_shown(counts),
         )
     return counts if len(counts) == len(axes) else counts * len(axes)
 
@@ -140,13 +138,11 @@ def _shown(counts: tuple[int, ...]) -> str:
 
 def _refused(images: Array, how: Arrangement) -> Refusal:
     return Refusal(
-        text(
-            "Images of a convolution must have shape (N, C, rows, columns) with the {channels} "
-            "channels of its kernel, or a multiple of them, in as many groups as divide its "
-            "neurons; and with their padding be no smaller than it; got {images} for weights of "
-            "shape {weights}.",
-            channels=how.channels,
-            images=images.shape,
-            weights=how.tensor,
-        )
+        "Images of a convolution must have shape (N, C, rows, columns) with the {channels} "
+        "channels of its kernel, or a multiple of them, in as many groups as divide its "
+        "neurons; and with their padding be no smaller than it; got {images} for weights of "
+        "shape {weights}.",
+        channels=how.channels,
+        images=images.shape,
+        weights=how.tensor,
     )

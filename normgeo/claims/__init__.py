@@ -121,7 +121,7 @@ def audit(
                 finding, *others = map(claim.check, EXAMPLES)
         except Refusal as error:
             raise Failure(
-                text("The check of {key!r} could not be done: {error}", key=claim.key, error=error)
+                "The check of {key!r} could not be done: {error}", key=claim.key, error=error
             ) from error
         yield Audited(claim, finding, tuple(others))
 

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import Text, text
+from normgeo.base.text import Text
 from normgeo.claims.examples import ROUNDING, Example
 from normgeo.invariance.certificate import Verdict
 from normgeo.invariance.certificate import certify as certificate
@@ -190,40 +190,32 @@ class Claim:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise Refusal(
-                text(
-                    "The kind of a claim must be one of {kinds}; got {kind!r}.",
-                    kinds=", ".join(KINDS),
-                    kind=self.kind,
-                )
+                "The kind of a claim must be one of {kinds}; got {kind!r}.",
+                kinds=", ".join(KINDS),
+                kind=self.kind,
             )
         if self.expected not in VERDICTS:
             raise Refusal(
-                text(
-                    "The verdict of a claim must be one of {verdicts}; got {expected!r}.",
-                    verdicts=", ".join(VERDICTS),
-                    expected=self.expected,
-                )
+                "The verdict of a claim must be one of {verdicts}; got {expected!r}.",
+                verdicts=", ".join(VERDICTS),
+                expected=self.expected,
             )
         if (self.expected == HOLDS_IF) != bool(self.condition):
             raise Refusal(
-                text(
-                    "A claim has a condition where it 'holds if', and only there; {key!r} is "
-                    "expected to be {expected!r} with the condition {condition!r}.",
-                    key=self.key,
-                    expected=self.expected,
-                    condition=self.condition,
-                )
+                "A claim has a condition where it 'holds if', and only there; {key!r} is "
+                "expected to be {expected!r} with the condition {condition!r}.",
+                key=self.key,
+                expected=self.expected,
+                condition=self.condition,
             )
 
         if self.repair and self.expected != FAILS:
             raise Refusal(
-                text(
-                    "A claim has a repair only where it 'does not hold'; {key!r} is expected to be "
-                    "{expected!r} with the repair {repair!r}.",
-                    key=self.key,
-                    expected=self.expected,
-                    repair=self.repair,
-                )
+                "A claim has a repair only where it 'does not hold'; {key!r} is expected to be "
+                "{expected!r} with the repair {repair!r}.",
+                key=self.key,
+                expected=self.expected,
+                repair=self.repair,
             )
 
     def verdict(self, finding: Finding) -> str:

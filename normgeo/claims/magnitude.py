@@ -39,7 +39,7 @@ def _printed_error(model: NormalizedGLM, X: Array) -> float:
     """Return the error of the metric that the appendix prints against the exact one."""
     metric = gain_metric(model, X)
     if metric.printed is None:
-        raise Refusal(text("The appendix prints no metric for {method}.", method=metric.title))
+        raise Refusal("The appendix prints no metric for {method}.", method=metric.title)
     return moved(metric.exact, metric.printed)
 
 

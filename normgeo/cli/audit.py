@@ -69,10 +69,8 @@ def _require_expected(audited: tuple[Audited, ...]) -> None:
     ]
     if wrong:
         raise Failure(
-            text(
-                "{count} of {all} verdicts are not the known ones: {wrong}.",
-                count=len(wrong),
-                all=len(audited),
-                wrong="; ".join(wrong),
-            )
+            "{count} of {all} verdicts are not the known ones: {wrong}.",
+            count=len(wrong),
+            all=len(audited),
+            wrong="; ".join(wrong),
         )

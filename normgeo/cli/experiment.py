@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> None:
         return
     if options.name is None:
         raise Refusal(
-            text("Name an experiment: {names}. Or ask for --list.", names=", ".join(STATEMENTS))
+            "Name an experiment: {names}. Or ask for --list.", names=", ".join(STATEMENTS)
         )
     seeds = _numbers("--seeds", options.seeds, int, 0, "0,1,2")
     rates = (
@@ -108,29 +108,25 @@ def run(options: argparse.Namespace) -> None:
         else _numbers("--rates", options.rates, float, SLOWEST, "0.001,0.01")
     )
     if options.steps is not None and options.steps < 1:
-        raise Refusal(text("`--steps` must be at least 1; got {n}.", n=options.steps))
+        raise Refusal("`--steps` must be at least 1; got {n}.", n=options.steps)
     if options.output is not None and options.output.suffix.lower() != ".json":
-        raise Refusal(text("A result is written to .json; got {path!s}.", path=options.output))
+        raise Refusal("A result is written to .json; got {path!s}.", path=options.output)
     for path in filter(None, (options.output, options.resume)):
         require_writable(path)
     if not (find_spec("jax") and find_spec("optax")):
-        raise Failure(
-            text('The experiments need JAX and optax: pip install "normgeo[experiments]".')
-        )
+        raise Failure('The experiments need JAX and optax: pip install "normgeo[experiments]".')
     from normgeo.experiments.networks.training import Training, choose
 
     experiment = import_module(f"normgeo.experiments.networks.{options.name}").EXPERIMENT
     if options.norm not in (*experiment.methods, ALL):
         raise Refusal(
-            text(
-                "The norms of {name} are {methods}; got {norm!r}.",
-                name=options.name,
-                methods=", ".join(experiment.methods),
-                norm=options.norm,
-            )
+            "The norms of {name} are {methods}; got {norm!r}.",
+            name=options.name,
+            methods=", ".join(experiment.methods),
+            norm=options.norm,
         )
     if options.data is not None and not experiment.own:
-        raise Refusal(text("{name} has no other data than those that ship.", name=options.name))
+        raise Refusal("{name} has no other data than those that ship.", name=options.name)
     if options.device is not None:
         choose(options.device)
     left = Left()
@@ -214,11 +210,9 @@ def _numbers(
         found = [kind(part) for part in words.split(",")]
     if not found or len({*found}) < len(found) or not all(least <= n < 2**31 for n in found):
         raise Refusal(
-            text(
-                "`{option}` must be different numbers, as {example}; got {words!r}.",
-                option=option,
-                example=example,
-                words=words[:80],
-            )
+            "`{option}` must be different numbers, as {example}; got {words!r}.",
+            option=option,
+            example=example,
+            words=words[:80],
         )
     return found

@@ -75,10 +75,8 @@ def run(options: argparse.Namespace) -> None:
         words.append("--server.headless=true")
     if importlib.util.find_spec("streamlit") is None:
         raise Failure(
-            text(
-                "The explorer needs Streamlit, which is not installed: install it with {command}.",
-                command=f"{sys.executable} -m pip install streamlit",
-            )
+            "The explorer needs Streamlit, which is not installed: install it with {command}.",
+            command=f"{sys.executable} -m pip install streamlit",
         )
     names = _open(options)
     if options.classroom:
@@ -117,9 +115,9 @@ def _open(options: argparse.Namespace) -> list[str]:
     tables = [path for path in options.files if is_measured(path)]
     weights = resolved(path for path in options.files if path not in (*runs, *tables))
     if len(runs) > 1:
-        raise Refusal(text("Give one recording; got {count}.", count=len(runs)))
+        raise Refusal("Give one recording; got {count}.", count=len(runs))
     if len(tables) > 1:
-        raise Refusal(text("Give one measured table; got {count}.", count=len(tables)))
+        raise Refusal("Give one measured table; got {count}.", count=len(tables))
     for path in runs:
         read_recording(path)
     for path in tables:
@@ -127,7 +125,7 @@ def _open(options: argparse.Namespace) -> list[str]:
     files = {what: paths for what, paths in (("training", runs), ("network", tables)) if paths}
     if not weights:
         if extra or options.layer is not None:
-            raise Refusal(text("Give the file of the layer's weights too."))
+            raise Refusal("Give the file of the layer's weights too.")
         pass_on(files)
         return [path.name for path in (*runs, *tables)]
     found = Checkpoint.of([*weights])
@@ -155,9 +153,7 @@ def network_address() -> str:
         except OSError:
             address = "127.0.0.1"
     if address.startswith("127."):
-        raise Failure(
-            text("This machine is in no network: connect it first, or leave out --classroom.")
-        )
+        raise Failure("This machine is in no network: connect it first, or leave out --classroom.")
     return address
 
 
@@ -167,12 +163,9 @@ def _folder() -> Path:
             return place
     inside, beside = PLACES
     raise Failure(
-        text(
-            "This installation of normgeo has no explorer: neither {inside} nor {beside} holds "
-            "one.",
-            inside=inside,
-            beside=beside,
-        )
+        "This installation of normgeo has no explorer: neither {inside} nor {beside} holds one.",
+        inside=inside,
+        beside=beside,
     )
 
 
@@ -180,12 +173,10 @@ def _free(port: str) -> int:
     """Return a port as a number, if it is free."""
     if digits(port) not in PORTS:
         raise Refusal(
-            text(
-                "`--port` must be a whole number from {first} to {last}; got {port!r}.",
-                first=PORTS[0],
-                last=PORTS[-1],
-                port=port[:60],
-            )
+            "`--port` must be a whole number from {first} to {last}; got {port!r}.",
+            first=PORTS[0],
+            last=PORTS[-1],
+            port=port[:60],
         )
     with socket.socket() as probe:
         if os.name == "posix":

@@ -157,12 +157,10 @@ def _require_used(given: Iterable[str], options: argparse.Namespace) -> None:
     unused = [name for name in given if name not in used]
     if unused:
         raise Refusal(
-            text(
-                "{unused} would change nothing with {files}; the settings here are {used}.",
-                unused=", ".join(f"`{name}`" for name in unused),
-                files=", ".join(files) if files else text("a data set"),
-                used=", ".join(used),
-            )
+            "{unused} would change nothing with {files}; the settings here are {used}.",
+            unused=", ".join(f"`{name}`" for name in unused),
+            files=", ".join(files) if files else text("a data set"),
+            used=", ".join(used),
         )
 
 
@@ -190,7 +188,7 @@ def _in_blocks(options: argparse.Namespace) -> bool:
     if path is None or path.suffix.lower() == ".npz":
         if asked:
             raise Refusal(
-                text("--block and --float32 are of inputs from an .npy, .csv or .parquet file: -X.")
+                "--block and --float32 are of inputs from an .npy, .csv or .parquet file: -X."
             )
         return False
     large = path.is_file() and path.stat().st_size > MOST_BYTES
@@ -230,11 +228,9 @@ def _from_files(
         return None
     if paths["W"] is None or paths["X"] is None:
         raise Refusal(
-            text(
-                "A model from files needs its weights and its inputs: give both -W FILE and "
-                "-X FILE; got {given} alone.",
-                given=", ".join(f"-{letter}" for letter in given),
-            )
+            "A model from files needs its weights and its inputs: give both -W FILE and "
+            "-X FILE; got {given} alone.",
+            given=", ".join(f"-{letter}" for letter in given),
         )
     read = [letter for letter in given if letter != "X" or rows is None]
     found = {letter: read_array(letter, paths[letter], _tell) for letter in read}

@@ -190,14 +190,12 @@ def _files(options: argparse.Namespace) -> list[str | PathLike[str]]:
     from normgeo.checkpoints.examples import example
 
     if options.files or options.example is None:
-        raise Refusal(text("Give files of tensors, or one --example."))
+        raise Refusal("Give files of tensors, or one --example.")
     return [example(options.example).path]
 
 
 def _role(word: str) -> tuple[str, str]:
     name, separator, role = word.rpartition("=")
     if not separator:
-        raise Refusal(
-            text("`--role` must have the form TENSOR=ROLE; got {word!r}.", word=word[:80])
-        )
+        raise Refusal("`--role` must have the form TENSOR=ROLE; got {word!r}.", word=word[:80])
     return name, role

@@ -83,10 +83,8 @@ def _run(arguments: Sequence[str]) -> None:
     for argument in arguments:
         if "\0" in argument:
             raise Refusal(
-                text(
-                    "No name and no value holds a NUL character; got {argument!r}.",
-                    argument=argument[:60],
-                )
+                "No name and no value holds a NUL character; got {argument!r}.",
+                argument=argument[:60],
             )
     try:
         options = _parser().parse_args(arguments)

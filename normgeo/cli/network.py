@@ -101,10 +101,8 @@ def run(options: argparse.Namespace) -> None:
     target = options.target
     if (target is None) == (options.example is None):
         raise Refusal(
-            text(
-                "Give a function as MODULE:FUNCTION, a saved table, or --example, one of {names}.",
-                names=", ".join(EXAMPLES),
-            )
+            "Give a function as MODULE:FUNCTION, a saved table, or --example, one of {names}.",
+            names=", ".join(EXAMPLES),
         )
     if options.example is not None:
         _give(read_measured(EXAMPLES[options.example].path), options)
@@ -157,25 +155,21 @@ def _network(target: str) -> _Network:
     where, colon, name = target.rpartition(":")
     if not (where and colon and name.isidentifier()):
         raise Refusal(
-            text(
-                "A network is given as MODULE:FUNCTION, as in my_model:network; got {target!r}.",
-                target=target[:80],
-            )
+            "A network is given as MODULE:FUNCTION, as in my_model:network; got {target!r}.",
+            target=target[:80],
         )
     function = getattr(_module(where), name, None)
     if not callable(function):
         raise Refusal(
-            text("{where!s} must hold a function {name!r}; it has none.", where=where, name=name)
+            "{where!s} must hold a function {name!r}; it has none.", where=where, name=name
         )
     given = function()
     if not (isinstance(given, tuple) and len(given) in (2, 3) and callable(given[0])):
         raise Refusal(
-            text(
-                "{target!s} must return (f, parameters) or (f, parameters, inputs), with a "
-                "function f; it returned {kind}.",
-                target=target[:80],
-                kind=type(given).__name__,
-            )
+            "{target!s} must return (f, parameters) or (f, parameters, inputs), with a "
+            "function f; it returned {kind}.",
+            target=target[:80],
+            kind=type(given).__name__,
         )
     return _Network(*given, *[None] * (3 - len(given)))
 
@@ -187,10 +181,10 @@ def _module(where: str) -> Any:
     sys.path.insert(0, str(folder))
     if path.suffix == ".py":
         if not path.is_file():
-            raise Refusal(text("There is no file {path!s}.", path=path))
+            raise Refusal("There is no file {path!s}.", path=path)
         spec = importlib.util.spec_from_file_location(path.stem, path)
         if spec is None or spec.loader is None:
-            raise Refusal(text("{path!s} is no file of Python.", path=path))
+            raise Refusal("{path!s} is no file of Python.", path=path)
         module = importlib.util.module_from_spec(spec)
         sys.modules.setdefault(path.stem, module)
         spec.loader.exec_module(module)
@@ -201,11 +195,9 @@ def _module(where: str) -> Any:
         if not (error.name and (where == error.name or where.startswith(f"{error.name}."))):
             raise  # a module that theirs imports, told where it does
         raise Refusal(
-            text(
-                "There is no module {where!r} here or among those installed. Give its name as in "
-                "`import`, or its file, as my_model.py:network.",
-                where=where[:80],
-            )
+            "There is no module {where!r} here or among those installed. Give its name as in "
+            "`import`, or its file, as my_model.py:network.",
+            where=where[:80],
         ) from error
 
 

@@ -76,7 +76,7 @@ def require_apart(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
     for path, read in product(outputs, [*inputs]):
         if path.exists() and read.exists() and path.samefile(read):
             raise Refusal(
-                text("{path!s} is a file that is read. Write to another one with -o.", path=path)
+                "{path!s} is a file that is read. Write to another one with -o.", path=path
             )
 
 
@@ -98,11 +98,9 @@ def format_of(options: argparse.Namespace) -> str:
     suffix: str = options.output.suffix.lower().removeprefix(".")
     if suffix not in DOCUMENTS:
         raise Refusal(
-            text(
-                "A report is written to .html, .pdf, .md or .tex, and its numbers to .csv or "
-                ".json; got {path!s}.",
-                path=options.output,
-            )
+            "A report is written to .html, .pdf, .md or .tex, and its numbers to .csv or "
+            ".json; got {path!s}.",
+            path=options.output,
         )
     require_writable(options.output)
     return suffix

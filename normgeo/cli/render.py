@@ -57,11 +57,9 @@ def _picture(name: str) -> Picture:
 
     if name not in PICTURES:
         raise Refusal(
-            text(
-                "There is no picture {name!r}. The pictures are {pictures}; a recipe is a file.",
-                name=name[:60],
-                pictures=", ".join(PICTURES),
-            )
+            "There is no picture {name!r}. The pictures are {pictures}; a recipe is a file.",
+            name=name[:60],
+            pictures=", ".join(PICTURES),
         )
     return PICTURES[name]
 

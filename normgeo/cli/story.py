@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> None:
     """
     path: Path = options.output
     if path.suffix.lower() != ".html":
-        raise Refusal(text("The story is an .html file; got {path!r}.", path=str(path)))
+        raise Refusal("The story is an .html file; got {path!r}.", path=str(path))
     if options.app and not options.app.startswith(("http://", "https://")):
         rule = text("An address begins with http:// or https://; got {app!r}.", app=options.app)
         raise Refusal(rule)

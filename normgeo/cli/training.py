@@ -92,10 +92,8 @@ def run(options: argparse.Namespace) -> None:
     """
     if bool(options.files) == options.example:
         raise Refusal(
-            text(
-                "Give a file that `normgeo.Recorder` has written, checkpoints in the order of the "
-                "run, or --example."
-            )
+            "Give a file that `normgeo.Recorder` has written, checkpoints in the order of the "
+            "run, or --example."
         )
     format_of(options)  # refuse a report that can't be written before reading a long file
     files = [EXAMPLE.path] if options.example else options.files
@@ -127,6 +125,6 @@ def _steps(words: str) -> list[int]:
     numbers = [number for part in parts if (number := digits(part.strip())) is not None]
     if len(numbers) < len(parts):
         raise Refusal(
-            text("`--steps` must be whole numbers, as 0,500,1000; got {words!r}.", words=words[:80])
+            "`--steps` must be whole numbers, as 0,500,1000; got {words!r}.", words=words[:80]
         )
     return numbers

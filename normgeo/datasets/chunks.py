@@ -17,7 +17,6 @@ from weakref import WeakKeyDictionary
 
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 
 T = TypeVar("T")
 
@@ -61,26 +60,20 @@ class Chunks:
         """
         if array.ndim not in (1, 2):
             raise Refusal(
-                text(
-                    "A Dask array of rows must have one or two axes, a row for each case; got "
-                    "shape {shape}.",
-                    shape=array.shape,
-                )
+                "A Dask array of rows must have one or two axes, a row for each case; got "
+                "shape {shape}.",
+                shape=array.shape,
             )
         if any(isnan(size) for size in array.shape):
             raise Refusal(
-                text(
-                    "The rows of a Dask array must be counted; got one of unknown shape. Call its "
-                    "`compute_chunk_sizes()` first."
-                )
+                "The rows of a Dask array must be counted; got one of unknown shape. Call its "
+                "`compute_chunk_sizes()` first."
             )
         if array.ndim == 2 and len(array.chunks[1]) > 1:
             raise Refusal(
-                text(
-                    "A chunk of a Dask array must hold whole rows; got chunks of {widths} columns. "
-                    "Use X.rechunk({{1: -1}}).",
-                    widths=array.chunks[1],
-                )
+                "A chunk of a Dask array must hold whole rows; got chunks of {widths} columns. "
+                "Use X.rechunk({{1: -1}}).",
+                widths=array.chunks[1],
             )
         return cls(array)
 

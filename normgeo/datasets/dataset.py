@@ -103,11 +103,9 @@ class Dataset:
         """
         if self.image_shape is None:
             raise Refusal(
-                text(
-                    "Only features that are pixels can be drawn as images; those of {title!s} are "
-                    "not. Use the digits.",
-                    title=self.title,
-                )
+                "Only features that are pixels can be drawn as images; those of {title!s} are "
+                "not. Use the digits.",
+                title=self.title,
             )
         pixels = np.full((*np.shape(values)[:-1], self.kept.size), fill)
         pixels[..., self.kept] = values
@@ -132,12 +130,10 @@ class Dataset:
         """
         if not self.labelled:
             raise Refusal(
-                text(
-                    "One-against-rest needs class labels, a categorical data set; {title!s} has "
-                    "the family {family}.",
-                    title=self.title,
-                    family=self.family,
-                )
+                "One-against-rest needs class labels, a categorical data set; {title!s} has "
+                "the family {family}.",
+                title=self.title,
+                family=self.family,
             )
         source, table = self._origin
         indicators = (table.targets[:, None] == np.arange(self.H)).astype(float)
@@ -181,12 +177,10 @@ def _prepare(source: DatasetSource, table: Table, standardize: bool) -> Dataset:
     kept = np.ptp(raw, axis=0) > 0
     if not kept.any() or (source.measured and not np.ptp(targets, axis=0).all()):
         raise Refusal(
-            text(
-                "Some feature and every target of {title!s} must vary; among these {cases} cases "
-                "they do not. Take more cases or another seed.",
-                title=source.title,
-                cases=len(raw),
-            )
+            "Some feature and every target of {title!s} must vary; among these {cases} cases "
+            "they do not. Take more cases or another seed.",
+            title=source.title,
+            cases=len(raw),
         )
     names = [name for name, keep in zip(table.feature_names, kept, strict=True) if keep]
     X, y, units = raw[:, kept], targets, dict(source.units)

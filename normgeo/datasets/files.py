@@ -52,14 +52,12 @@ def read_array(name: str, path: Path, tell: Tell = str) -> Array:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise Refusal(
-            text(
-                "Arrays are read from files that end in one of {suffixes}; got {path!s}.",
-                suffixes=", ".join(SUFFIXES),
-                path=path,
-            )
+            "Arrays are read from files that end in one of {suffixes}; got {path!s}.",
+            suffixes=", ".join(SUFFIXES),
+            path=path,
         )
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise Refusal(text("{path!s} is no file but a pipe or a device.", path=path))
+        raise Refusal("{path!s} is no file but a pipe or a device.", path=path)
     return _csv(path, tell) if suffix == ".csv" else read_numpy(name, path)
 
 
@@ -71,9 +69,7 @@ def _csv(path: Path, tell: Tell) -> Array:
         first, heading = first_line(path)
         table = pandas.read_csv(path, skiprows=int(heading), low_memory=False, **NUMBERS)
     except pandas.errors.EmptyDataError as error:
-        raise Refusal(
-            text("{path!s} holds no line of comma-separated numbers.", path=path)
-        ) from error
+        raise Refusal("{path!s} holds no line of comma-separated numbers.", path=path) from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise Refusal(no_text(path, error)) from error
     except pandas.errors.ParserError as error:
@@ -111,13 +107,11 @@ def _require_narrow(line: str, path: Path) -> None:
     columns = line.count(",") + 1
     if columns > MOST_COLUMNS or len(line) == _LONGEST_LINE:
         raise Refusal(
-            text(
-                "{path!s} has {columns:,} columns or more; up to {most:,} are read from text. "
-                "Save the array with `np.save`.",
-                path=path,
-                columns=columns,
-                most=MOST_COLUMNS,
-            )
+            "{path!s} has {columns:,} columns or more; up to {most:,} are read from text. "
+            "Save the array with `np.save`.",
+            path=path,
+            columns=columns,
+            most=MOST_COLUMNS,
         )
 
 
@@ -129,13 +123,11 @@ def _is_heading(entries: list[str], path: Path) -> bool:
     slips = [entry for entry in others if entry.strip() and not _is_name(entry)]
     if others and (numbers or slips):
         raise Refusal(
-            text(
-                "The first line of {path!s} must be numbers, or names of which none is or begins "
-                "like a number; it has {other!r}{beside}. Correct it, or leave it out.",
-                path=path,
-                other=(slips or others)[0][:40],
-                beside=text(" beside {number!r}", number=numbers[0][:40]) if numbers else "",
-            )
+            "The first line of {path!s} must be numbers, or names of which none is or begins "
+            "like a number; it has {other!r}{beside}. Correct it, or leave it out.",
+            path=path,
+            other=(slips or others)[0][:40],
+            beside=text(" beside {number!r}", number=numbers[0][:40]) if numbers else "",
         )
     return bool(others)
 

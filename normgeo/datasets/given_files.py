@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import final
 
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.datasets.in_memory import as_files
 from normgeo.datasets.opened import State
 
@@ -53,9 +52,7 @@ class Given:
                 if str(error.filename) not in there:
                     raise
                 raise Refusal(
-                    text(
-                        "{name!s} cannot be read any more: {why}. Start `normgeo open` anew.",
-                        name=Path(error.filename).name,
-                        why=error.strerror,
-                    )
+                    "{name!s} cannot be read any more: {why}. Start `normgeo open` anew.",
+                    name=Path(error.filename).name,
+                    why=error.strerror,
                 ) from None

@@ -35,7 +35,7 @@ def parts(where: str | None = None) -> tuple[Pictures, Pictures, Pictures]:
     elif where == OPENML:
         ink, labels = _mnist()
     else:
-        raise Refusal(text("The data of digits are openml, or none; got {where!r}.", where=where))
+        raise Refusal("The data of digits are openml, or none; got {where!r}.", where=where)
     validation, test = HELD_OUT[ink.shape[1]]
     ends = [len(ink) - validation - test, len(ink) - test]
     pictures = np.split(ink.astype(np.float32), ends)
@@ -50,23 +50,19 @@ def _mnist() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         found = fetch_openml("mnist_784", version=1, as_frame=False)
     except (OSError, ValueError) as error:
         raise Failure(
-            text(
-                "MNIST could not be fetched from OpenML ({why!s}). It takes a connection to "
-                "api.openml.org, once; without one leave `--data` out.",
-                why=error,
-            )
+            "MNIST could not be fetched from OpenML ({why!s}). It takes a connection to "
+            "api.openml.org, once; without one leave `--data` out.",
+            why=error,
         ) from error
     ink, labels = np.asarray(found.data, float), np.asarray(found.target).astype(int)
     enough = sum(HELD_OUT[784])
     if ink.ndim != 2 or ink.shape[1] != 784 or len(ink) <= enough or len(labels) != len(ink):
         raise Refusal(
-            text(
-                "MNIST has more than {enough} pictures of 784 pixels, each with its digit; OpenML "
-                "gave {pictures} and {labels} digits. Remove what scikit-learn keeps, and try "
-                "again.",
-                enough=enough,
-                pictures=ink.shape,
-                labels=len(labels),
-            )
+            "MNIST has more than {enough} pictures of 784 pixels, each with its digit; OpenML "
+            "gave {pictures} and {labels} digits. Remove what scikit-learn keeps, and try "
+            "again.",
+            enough=enough,
+            pictures=ink.shape,
+            labels=len(labels),
         )
     return ink / 255, labels

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from normgeo.base.arguments import instance_of, real_number, seed_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.datasets.dataset import Dataset
 
 
@@ -56,12 +55,10 @@ def held_out_cases(
     held_back = round(data.N * real_number("test_share", test_share, above=0, below=1))
     if not 1 <= held_back <= data.N - 2:
         raise Refusal(
-            text(
-                "`test_share` must leave 2 or more of the {N} cases to train on and 1 or more to "
-                "test; got {test_share}.",
-                N=data.N,
-                test_share=test_share,
-            )
+            "`test_share` must leave 2 or more of the {N} cases to train on and 1 or more to "
+            "test; got {test_share}.",
+            N=data.N,
+            test_share=test_share,
         )
     order = np.random.default_rng(seed_number(seed)).permutation(data.N)
     return np.sort(order[held_back:]), np.sort(order[:held_back])

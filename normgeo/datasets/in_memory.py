@@ -39,7 +39,7 @@ def as_files(contents: Sequence[tuple[str, bytes]]) -> Iterator[list[Path]]:
         try:
             yield paths
         except Refusal as refusal:
-            raise Refusal(_without_folders(refusal), **refusal.way_out) from None
+            raise Refusal(_without_folders(refusal), way_out=refusal.way_out) from None
 
 
 def _plain(name: str) -> str:

@@ -9,7 +9,6 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple, final
 
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 
 CONFIG = "config.json"
 INDEX = ".index.json"
@@ -64,12 +63,10 @@ def _of_folder(folder: Path) -> list[Path]:
     if found := sorted(folder.glob("*.safetensors")):
         return found
     raise Refusal(
-        text(
-            "A folder of a model holds {whole} or its index with shards; {path!s} holds neither. "
-            "Give its files of tensors by name.",
-            whole=WHOLE[0],
-            path=folder,
-        )
+        "A folder of a model holds {whole} or its index with shards; {path!s} holds neither. "
+        "Give its files of tensors by name.",
+        whole=WHOLE[0],
+        path=folder,
     )
 
 
@@ -80,34 +77,28 @@ def _shards(index: Path) -> list[Path]:
     names = {*files.values()}
     if not names or len(names) > MOST_SHARDS:
         raise Refusal(
-            text(
-                "An index maps tensors to files, `weight_map`, up to {most}; {path!s} has none.",
-                most=MOST_SHARDS,
-                path=index,
-            )
+            "An index maps tensors to files, `weight_map`, up to {most}; {path!s} has none.",
+            most=MOST_SHARDS,
+            path=index,
         )
     found = []
     for name in sorted(names):
         plain = PurePosixPath(name).name == name == PureWindowsPath(name).name
         if not plain or name in {"", ".", ".."}:
             raise Refusal(
-                text(
-                    "Shards lie beside their index; {path!s} names {name!r}.",
-                    path=index,
-                    name=name[:80],
-                )
+                "Shards lie beside their index; {path!s} names {name!r}.",
+                path=index,
+                name=name[:80],
             )
         shard = index.parent / name
         if not shard.is_file():
             missing = sum(file == name for file in files.values())
             raise Refusal(
-                text(
-                    "{path!s} names the shard {name!s}, with {count} of its tensors, which is not "
-                    "there. Fetch it too.",
-                    path=index,
-                    name=name[:80],
-                    count=missing,
-                )
+                "{path!s} names the shard {name!s}, with {count} of its tensors, which is not "
+                "there. Fetch it too.",
+                path=index,
+                name=name[:80],
+                count=missing,
             )
         found.append(shard)
     return found
@@ -127,13 +118,11 @@ def require_whole(index: Path, there: Mapping[str, str]) -> None:
     for name, file in _json(index)["weight_map"].items():
         if there.get(name) != file:
             raise Refusal(
-                text(
-                    "{path!s} says that {name!r} is in {file!s}, and it is not. Fetch the shards "
-                    "again.",
-                    path=index,
-                    name=name[:80],
-                    file=file[:80],
-                )
+                "{path!s} says that {name!r} is in {file!s}, and it is not. Fetch the shards "
+                "again.",
+                path=index,
+                name=name[:80],
+                file=file[:80],
             )
 
 
@@ -168,7 +157,7 @@ def _is_eps(value: object) -> bool:
 
 def _json(path: Path) -> dict[str, Any]:
     if path.exists() and not path.is_file():
-        raise Refusal(text("{path!s} is no file.", path=path))
+        raise Refusal("{path!s} is no file.", path=path)
     with path.open("rb") as file:
         content = file.read(LARGEST + 1)
     try:
@@ -179,11 +168,9 @@ def _json(path: Path) -> dict[str, Any]:
             raise TypeError("it is no object")
     except (ValueError, TypeError, RecursionError) as error:
         raise Refusal(
-            text(
-                "{path!s} must be JSON that describes a model ({error!s}).",
-                path=path,
-                error=str(error)[:200].rstrip("."),
-            )
+            "{path!s} must be JSON that describes a model ({error!s}).",
+            path=path,
+            error=str(error)[:200].rstrip("."),
         ) from error
     return said
 

@@ -115,12 +115,10 @@ def opened(path: Path) -> Iterator[tuple[IO[bytes], ZipFile | None]]:
             raise
         except _NOT_AS_WRITTEN as error:
             raise Refusal(
-                text(
-                    "{path!s} holds no array of numbers as NumPy writes them with `np.save` or "
-                    "`np.savez` ({error!s}).",
-                    path=path,
-                    error=str(error)[:200].rstrip("."),
-                )
+                "{path!s} holds no array of numbers as NumPy writes them with `np.save` or "
+                "`np.savez` ({error!s}).",
+                path=path,
+                error=str(error)[:200].rstrip("."),
             ) from error
 
 
@@ -128,12 +126,10 @@ def require_at_most(size: int, path: Path, most: float = LARGEST) -> None:
     """Refuse a file whose contents are too large."""
     if size > most:
         raise Refusal(
-            text(
-                "{path!s} holds {size}; up to {most} are read. Take fewer cases or features.",
-                path=path,
-                size=megabytes(size),
-                most=megabytes(most),
-            )
+            "{path!s} holds {size}; up to {most} are read. Take fewer cases or features.",
+            path=path,
+            size=megabytes(size),
+            most=megabytes(most),
         )
 
 
@@ -152,12 +148,10 @@ def _entry(archive: ZipFile, name: str, path: Path) -> ZipInfo:
     if name not in entries and len(entries) != 1:
         names = ", ".join(list(entries)[:_NAMES]) + (", …" if len(entries) > _NAMES else "")
         raise Refusal(
-            text(
-                "{path!s} must hold one array, or one with the name {name!r}; it holds {names!s}.",
-                path=path,
-                name=name,
-                names=names or text("none"),
-            )
+            "{path!s} must hold one array, or one with the name {name!r}; it holds {names!s}.",
+            path=path,
+            name=name,
+            names=names or text("none"),
         )
     entry = entries.get(name) or next(iter(entries.values()))
     _require_plain(entry, path)
@@ -173,14 +167,12 @@ def _require_plain(entry: ZipInfo, path: Path) -> None:
     require_at_most(entry.file_size, path, LARGEST + npy.BUFFER_SIZE)
     if entry.file_size > max(_SMALL, _PACKED * entry.compress_size):
         raise Refusal(
-            text(
-                "{path!s} unpacks {size} from {packed}, more than {most} times as much. Save it "
-                "with `np.savez`, which does not pack.",
-                path=path,
-                size=megabytes(entry.file_size),
-                packed=megabytes(entry.compress_size),
-                most=_PACKED,
-            )
+            "{path!s} unpacks {size} from {packed}, more than {most} times as much. Save it "
+            "with `np.savez`, which does not pack.",
+            path=path,
+            size=megabytes(entry.file_size),
+            packed=megabytes(entry.compress_size),
+            most=_PACKED,
         )
 
 

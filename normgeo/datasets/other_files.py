@@ -54,7 +54,7 @@ CONVERTED = {
 def refuse_other(path: Path) -> None:
     """Refuse a file of a known kind that is not read, with the line that converts it."""
     if (sentence := CONVERTED.get(path.suffix.lower())) is not None:
-        raise Refusal(text(sentence, path=str(path)))
+        raise Refusal(sentence, path=str(path))
 
 
 def read_pickled(path: Path) -> tuple[Tensor, ...]:
@@ -68,13 +68,11 @@ def read_pickled(path: Path) -> tuple[Tensor, ...]:
         torch = import_module("torch")
     except ImportError as error:
         raise Refusal(
-            text(
-                "{path!s} is pickled, which runs code when it is read, and PyTorch, which reads "
-                "its weights alone, is not installed here. Where it is, "
-                "safetensors.torch.save_file(torch.load({path!r}, weights_only=True), "
-                "'weights.safetensors') makes a file that is read.",
-                path=str(path),
-            )
+            "{path!s} is pickled, which runs code when it is read, and PyTorch, which reads "
+            "its weights alone, is not installed here. Where it is, "
+            "safetensors.torch.save_file(torch.load({path!r}, weights_only=True), "
+            "'weights.safetensors') makes a file that is read.",
+            path=str(path),
         ) from error
     require_at_most(path.stat().st_size, path)
     try:
@@ -86,19 +84,15 @@ def read_pickled(path: Path) -> tuple[Tensor, ...]:
         held = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # PyTorch does not document its errors
         raise Refusal(
-            text(
-                "PyTorch reads no weights alone from {path!s} ({error!s}). Save its state_dict.",
-                path=path,
-                error=str(error)[:200].split("\n")[0].rstrip("."),
-            )
+            "PyTorch reads no weights alone from {path!s} ({error!s}). Save its state_dict.",
+            path=path,
+            error=str(error)[:200].split("\n")[0].rstrip("."),
         ) from error
     if isinstance(held, Mapping):
         held = next((held[key] for key in INSIDE if isinstance(held.get(key), Mapping)), held)
     found = tuple(_tensors(held, path))
     if not found:
-        raise Refusal(
-            text("{path!s} holds no tensors by name. Save a model's state_dict.", path=path)
-        )
+        raise Refusal("{path!s} holds no tensors by name. Save a model's state_dict.", path=path)
     return found
 
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.datasets.files import NUMBERS, first_line, misplaced, no_text
 from normgeo.datasets.numpy_files import Header, opened
 
@@ -49,11 +48,9 @@ def pieces_of_file(path: Path) -> tuple[Pieces, int | None]:
     suffix = path.suffix.lower()
     if suffix not in READERS:
         raise Refusal(
-            text(
-                "Rows are read in blocks from files that end in one of {suffixes}; got {path!s}.",
-                suffixes=", ".join(READERS),
-                path=path,
-            )
+            "Rows are read in blocks from files that end in one of {suffixes}; got {path!s}.",
+            suffixes=", ".join(READERS),
+            path=path,
         )
     return READERS[suffix](path)
 
@@ -66,22 +63,18 @@ def _header(path: Path) -> Header:
     with opened(path) as (file, archive):
         if archive is not None:
             raise Refusal(
-                text(
-                    "The arrays of {path!s} are compressed as a whole; save X by itself with "
-                    "`np.save`, and give the .npy file.",
-                    path=path,
-                )
+                "The arrays of {path!s} are compressed as a whole; save X by itself with "
+                "`np.save`, and give the .npy file.",
+                path=path,
             )
         head = Header.read(file, os.fstat(file.fileno()).st_size, path, math.inf)
     if len(head.shape) not in (1, 2) or head.dtype.kind not in "fbui":
         raise Refusal(
-            text(
-                "{path!s} must hold a matrix of real numbers, a row for each case; it holds an "
-                "array of shape {shape} with elements of type {kind}.",
-                path=path,
-                shape=head.shape,
-                kind=head.dtype,
-            )
+            "{path!s} must hold a matrix of real numbers, a row for each case; it holds an "
+            "array of shape {shape} with elements of type {kind}.",
+            path=path,
+            shape=head.shape,
+            kind=head.dtype,
         )
     return head
 
@@ -108,7 +101,7 @@ def _read(file: IO[bytes], head: Header, first: int, count: int, path: Path) -> 
     file.seek(head.offset + first * head.dtype.itemsize)
     found = file.read(count * head.dtype.itemsize)
     if len(found) < count * head.dtype.itemsize:
-        raise Refusal(text("{path!s} became shorter while it was read. Begin again.", path=path))
+        raise Refusal("{path!s} became shorter while it was read. Begin again.", path=path)
     return np.frombuffer(found, head.dtype)
 
 
@@ -155,11 +148,9 @@ def _parquet_file(path: Path) -> Iterator[Any]:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # errors of the disk, like a missing file
         raise Refusal(
-            text(
-                "{path!s} is no whole Parquet file ({error!s}).",
-                path=path,
-                error=" ".join(str(error).split())[:200].rstrip("."),
-            )
+            "{path!s} is no whole Parquet file ({error!s}).",
+            path=path,
+            error=" ".join(str(error).split())[:200].rstrip("."),
         ) from error
 
 
@@ -171,12 +162,10 @@ def _parquet_pieces(path: Path, block: int | None) -> Iterator[Array]:
             for name, column in zip(batch.schema.names, columns, strict=True):
                 if column.dtype.kind not in "fbui":
                     raise Refusal(
-                        text(
-                            "Every column of {path!s} must hold numbers; {name!r} does not. Write "
-                            "a file without it.",
-                            path=path,
-                            name=name,
-                        )
+                        "Every column of {path!s} must hold numbers; {name!r} does not. Write "
+                        "a file without it.",
+                        path=path,
+                        name=name,
                     )
             yield np.column_stack(columns)
 

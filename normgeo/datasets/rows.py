@@ -22,7 +22,6 @@ from normgeo.base.arrays import (
 )
 from normgeo.base.progress import Progress, Report, Stop
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.datasets.chunks import Chunks, is_dask
 from normgeo.datasets.row_files import Pieces, pieces_of_file, suiting
 
@@ -174,10 +173,8 @@ class Rows:
             return self
         if self.chunks is None:
             raise Refusal(
-                text(
-                    "Beside a Dask array `y` must be one too, or an array in memory; got Rows "
-                    "that are read here. Use dask.array.from_array or from_npy_stack."
-                )
+                "Beside a Dask array `y` must be one too, or an array in memory; got Rows "
+                "that are read here. Use dask.array.from_array or from_npy_stack."
             )
         return replace(self, chunks=self.chunks.cut_as(other.chunks))
 
@@ -190,22 +187,18 @@ class Rows:
                 rows = rows[:, None]
             if rows.ndim != 2 or rows.dtype.kind not in "fbui" or not rows.shape[1]:
                 raise Refusal(
-                    text(
-                        "Rows must come as matrices (n, D) of real numbers; got an array of shape "
-                        "{shape} with elements of type {kind}.",
-                        shape=rows.shape,
-                        kind=rows.dtype,
-                    )
+                    "Rows must come as matrices (n, D) of real numbers; got an array of shape "
+                    "{shape} with elements of type {kind}.",
+                    shape=rows.shape,
+                    kind=rows.dtype,
                 )
             columns = columns or rows.shape[1]
             if rows.shape[1] != columns:
                 raise Refusal(
-                    text(
-                        "All rows must have equally many columns: the first have {first}, later "
-                        "ones {here}.",
-                        first=columns,
-                        here=rows.shape[1],
-                    )
+                    "All rows must have equally many columns: the first have {first}, later "
+                    "ones {here}.",
+                    first=columns,
+                    here=rows.shape[1],
                 )
             if len(rows):
                 yield rows
@@ -220,11 +213,9 @@ class Rows:
 
             """
             raise Refusal(
-                text(
-                    "Rows in blocks are meant not to be in memory, which this needs; use "
-                    "`fisher`, `kl`, `gain_metric`, `null_space`, or the model's `gradient` and "
-                    "`log_likelihood`, or np.concatenate(list(rows.blocks()))."
-                )
+                "Rows in blocks are meant not to be in memory, which this needs; use "
+                "`fisher`, `kl`, `gain_metric`, `null_space`, or the model's `gradient` and "
+                "`log_likelihood`, or np.concatenate(list(rows.blocks()))."
             )
 
 
@@ -239,9 +230,7 @@ def _computed_in(dtype: DTypeLike) -> np.dtype[Any]:
     except (TypeError, ValueError, RuntimeError):
         kind = None
     if kind is None or kind.name not in KINDS:
-        raise Refusal(
-            text("`dtype` must be float32, float64 or None; got {kind}.", kind=shown(dtype))
-        )
+        raise Refusal("`dtype` must be float32, float64 or None; got {kind}.", kind=shown(dtype))
     return kind
 
 
@@ -261,12 +250,10 @@ def _pieces(source: Any) -> tuple[Pieces, int | None]:
     if callable(source):
         return partial(_given, source), None
     raise Refusal(
-        text(
-            "Rows come from the path of a file, an array, a sequence of arrays, or a function that "
-            "returns an iterator of arrays; got {source}. An iterator itself can't begin again: "
-            "give the function that makes it.",
-            source=shown(source),
-        )
+        "Rows come from the path of a file, an array, a sequence of arrays, or a function that "
+        "returns an iterator of arrays; got {source}. An iterator itself can't begin again: "
+        "give the function that makes it.",
+        source=shown(source),
     )
 
 
@@ -274,11 +261,9 @@ def _given(source: Callable[[], Any], block: int | None) -> Iterator[Array]:
     found = source()
     if not isinstance(found, Iterable):
         raise Refusal(
-            text(
-                "The function that gives the rows must return an iterator of arrays (n, D); got "
-                "{found}.",
-                found=shown(found),
-            )
+            "The function that gives the rows must return an iterator of arrays (n, D); got "
+            "{found}.",
+            found=shown(found),
         )
     return iter(found)
 
@@ -290,10 +275,7 @@ def _numbers_of(piece: Any) -> Array:
         raise
     except (TypeError, ValueError, BufferError, RuntimeError) as error:
         raise Refusal(
-            text(
-                "Rows must come as matrices (n, D) of real numbers; got {piece}.",
-                piece=shown(piece),
-            )
+            "Rows must come as matrices (n, D) of real numbers; got {piece}.", piece=shown(piece)
         ) from error
 
 

@@ -18,7 +18,6 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.datasets.numpy_files import require_at_most
 from normgeo.datasets.tensor import Tensor
 
@@ -59,37 +58,31 @@ def read_safetensors(path: Path) -> tuple[Tensor, ...]:
         size = path.stat().st_size
         if len(first) == 8 and LONGEST_HEADER < length <= size:
             raise Refusal(
-                text(
-                    "{path!s} has a header of {length:,} bytes; up to {most:,} are read. Take a "
-                    "file with fewer tensors.",
-                    path=path,
-                    length=length,
-                    most=LONGEST_HEADER,
-                )
+                "{path!s} has a header of {length:,} bytes; up to {most:,} are read. Take a "
+                "file with fewer tensors.",
+                path=path,
+                length=length,
+                most=LONGEST_HEADER,
             )
         try:
             with safe_open(path, framework="np"):
                 pass
         except (SafetensorError, ValueError) as error:
             raise Refusal(
-                text(
-                    "{path!s} is no whole file of safetensors ({error!s}).",
-                    path=path,
-                    error=str(error)[:200].rstrip("."),
-                )
+                "{path!s} is no whole file of safetensors ({error!s}).",
+                path=path,
+                error=str(error)[:200].rstrip("."),
             ) from error
         header = json.loads(file.read(length), object_pairs_hook=lambda pairs: pairs)
     counts = Counter(name for name, _ in header)
     name, times = max(counts.items(), key=lambda item: item[1], default=("", 0))
     if times > 1:
         raise Refusal(
-            text(
-                "The tensors of {path!s} must have names of their own; {name!r} is there {times} "
-                "times.",
-                path=path,
-                name=name[:80],
-                times=times,
-            )
+            "The tensors of {path!s} must have names of their own; {name!r} is there {times} "
+            "times.",
+            path=path,
+            name=name[:80],
+            times=times,
         )
     described = ((name, dict(pairs)) for name, pairs in header if name != "__metadata__")
     return tuple(
@@ -111,14 +104,12 @@ def _loader(path: Path, name: str, about: dict[str, Any], start: int) -> Callabl
     def load() -> Array:
         if kind not in _STORED:
             raise Refusal(
-                text(
-                    "{name!r} in {path!s} has numbers of type {kind}, which are not read; these "
-                    "are: {kinds}. Convert it first.",
-                    name=name[:80],
-                    path=path,
-                    kind=kind,
-                    kinds=", ".join(_STORED),
-                )
+                "{name!r} in {path!s} has numbers of type {kind}, which are not read; these "
+                "are: {kinds}. Convert it first.",
+                name=name[:80],
+                path=path,
+                kind=kind,
+                kinds=", ".join(_STORED),
             )
         stored = np.dtype(_STORED[kind])
         count = prod(shape)

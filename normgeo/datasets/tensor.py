@@ -10,7 +10,6 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 
 MOST_AXES: Final = 64
 """Limit of NumPy."""
@@ -43,35 +42,29 @@ class Tensor:
         """
         if 0 in self.shape:
             raise Refusal(
-                text(
-                    "{name!r} in {file!s} must not be empty; it has the shape {shape}. Choose "
-                    "another tensor.",
-                    name=self.name[:80],
-                    file=self.file,
-                    shape=self.shape,
-                )
+                "{name!r} in {file!s} must not be empty; it has the shape {shape}. Choose "
+                "another tensor.",
+                name=self.name[:80],
+                file=self.file,
+                shape=self.shape,
             )
         if len(self.shape) > MOST_AXES:
             raise Refusal(
-                text(
-                    "{name!r} in {file!s} has {axes} axes, of which at most {most} are read. "
-                    "Choose another tensor.",
-                    name=self.name[:80],
-                    file=self.file,
-                    axes=len(self.shape),
-                    most=MOST_AXES,
-                )
+                "{name!r} in {file!s} has {axes} axes, of which at most {most} are read. "
+                "Choose another tensor.",
+                name=self.name[:80],
+                file=self.file,
+                axes=len(self.shape),
+                most=MOST_AXES,
             )
         values = self.load()
         if values.dtype.kind not in "buif":
             raise Refusal(
-                text(
-                    "{name!r} in {file!s} must hold real numbers; its type is {kind}. Choose "
-                    "another tensor.",
-                    name=self.name[:80],
-                    file=self.file,
-                    kind=self.kind,
-                )
+                "{name!r} in {file!s} must hold real numbers; its type is {kind}. Choose "
+                "another tensor.",
+                name=self.name[:80],
+                file=self.file,
+                kind=self.kind,
             )
         keep = values.dtype.kind == "f" and values.dtype.itemsize <= 8
         values = values.astype(values.dtype.newbyteorder("=") if keep else np.float64, copy=False)
@@ -84,14 +77,12 @@ class Tensor:
             return
         missing = int(np.count_nonzero(np.isnan(values)))
         raise Refusal(
-            text(
-                "{name!r} in {file!s} must hold finite numbers; {nan:,} of {size:,} are NaN and "
-                "{inf:,} infinite, the first at {place}. Repair the file first.",
-                name=self.name[:80],
-                file=self.file,
-                nan=missing,
-                inf=int(np.count_nonzero(~good)) - missing,
-                size=values.size,
-                place=tuple(int(i) for i in np.argwhere(~good)[0]),
-            )
+            "{name!r} in {file!s} must hold finite numbers; {nan:,} of {size:,} are NaN and "
+            "{inf:,} infinite, the first at {place}. Repair the file first.",
+            name=self.name[:80],
+            file=self.file,
+            nan=missing,
+            inf=int(np.count_nonzero(~good)) - missing,
+            size=values.size,
+            place=tuple(int(i) for i in np.argwhere(~good)[0]),
         )

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from normgeo.base.arguments import file_path, shown
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.datasets.files import SUFFIXES as OF_ARRAYS
 from normgeo.datasets.files import Tell, read_array
 from normgeo.datasets.model_folders import index_of, is_description, require_whole, resolved
@@ -50,19 +49,17 @@ def list_tensors(files: Files, tell: Tell = str) -> tuple[Tensor, ...]:
         found += _of_file(path, tell)
         if len(found) > MOST_TENSORS:
             raise Refusal(
-                text("The files hold over {most:,} tensors. Give fewer files.", most=MOST_TENSORS)
+                "The files hold over {most:,} tensors. Give fewer files.", most=MOST_TENSORS
             )
     seen: dict[str, str] = {}
     for tensor in found:
         if tensor.name in seen:
             raise Refusal(
-                text(
-                    "Tensors must have names of their own; {name!r} is in {first!s} and in "
-                    "{second!s}. Give one of the files.",
-                    name=tensor.name[:80],
-                    first=seen[tensor.name],
-                    second=tensor.file,
-                )
+                "Tensors must have names of their own; {name!r} is in {first!s} and in "
+                "{second!s}. Give one of the files.",
+                name=tensor.name[:80],
+                first=seen[tensor.name],
+                second=tensor.file,
             )
         seen[tensor.name] = tensor.file
     for path in given:
@@ -75,7 +72,7 @@ def _paths(files: object) -> list[Path]:
     given = files if isinstance(files, list | tuple) else [files]
     if not given or not all(isinstance(path, str | PathLike) for path in given):
         raise Refusal(
-            text("`files` must be a path, or a list of paths; got {files}.", files=shown(files))
+            "`files` must be a path, or a list of paths; got {files}.", files=shown(files)
         )
     return [file_path("files", path) for path in given]
 
@@ -85,15 +82,13 @@ def _of_file(path: Path, tell: Tell) -> tuple[Tensor, ...]:
     refuse_other(path)
     if suffix not in (*SUFFIXES, *PICKLED):
         raise Refusal(
-            text(
-                "Tensors are read from files that end in one of {suffixes}, and from folders of "
-                "models; got {path!s}. Save them as .safetensors.",
-                suffixes=", ".join((*SUFFIXES, *PICKLED)),
-                path=path,
-            )
+            "Tensors are read from files that end in one of {suffixes}, and from folders of "
+            "models; got {path!s}. Save them as .safetensors.",
+            suffixes=", ".join((*SUFFIXES, *PICKLED)),
+            path=path,
         )
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise Refusal(text("{path!s} is no file but a pipe or a device.", path=path))
+        raise Refusal("{path!s} is no file but a pipe or a device.", path=path)
     if suffix in PICKLED:
         return read_pickled(path)
     if suffix == ".safetensors":

@@ -62,7 +62,7 @@ class AdaptiveMoments(ScaleFree):
         M = M + (1 - self.beta1) * (G - M)
         V = V + (1 - self.beta2) * (G * G - V)
         if not np.isfinite(V).all():
-            raise Refusal(text("The squares of the gradient exceed the largest float."))
+            raise Refusal("The squares of the gradient exceed the largest float.")
         direction = M / (1 - weights[0]) / (np.sqrt(V / (1 - weights[1])) + self.eps)
         return -rates * (apart * theta + direction), (M, V, weights)
 

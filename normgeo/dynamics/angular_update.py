@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike
 from normgeo.base.arguments import real_number
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import optimizer_of
 from normgeo.models.glm import NormalizedGLM
@@ -173,7 +172,7 @@ def angular_updates(
     """
     radii = real_array("norms", norms, 1).astype(np.float64)
     if not (radii > 0).all():
-        raise Refusal(text("`norms` must be above 0; got {least:g}.", least=radii.min()))
+        raise Refusal("`norms` must be above 0; got {least:g}.", least=radii.min())
     rate, rule = real_number("rate", rate, above=0), optimizer_of(optimizer)
     objective = BlockObjective.of(model, X, y, block, homogeneous=homogeneous)
     own, own_norm = objective.own, objective.own_norm
@@ -207,13 +206,11 @@ def angular_updates(
     def require_floats(norm: float, *numbers: float) -> None:
         if not np.isfinite(numbers).all():
             raise Refusal(
-                text(
-                    "At ‖w‖ = {norm:g} the step or its length, measured or predicted, exceeds the "
-                    "largest float. Measure nearer to the model's own norm, {own:g}, or with a "
-                    "smaller `rate`.",
-                    norm=norm,
-                    own=own_norm,
-                )
+                "At ‖w‖ = {norm:g} the step or its length, measured or predicted, exceeds the "
+                "largest float. Measure nearer to the model's own norm, {own:g}, or with a "
+                "smaller `rate`.",
+                norm=norm,
+                own=own_norm,
             )
 
     points = [measure(norm) for norm in radii]
@@ -226,14 +223,12 @@ def angular_updates(
     shortest = min(point.gradient_norm for point in points)
     if shortest > 0 and not np.finfo(float).tiny <= rate * shortest < np.inf:
         raise Refusal(
-            text(
-                "A step η‖G‖ must be a number from {least:.3g} to {most:.3g}, so that it has an "
-                "angle; got η = {rate:.3g} and ‖G‖ = {length:.3g}. Use another `rate`.",
-                least=np.finfo(float).tiny,
-                most=np.finfo(float).max,
-                rate=rate,
-                length=shortest,
-            )
+            "A step η‖G‖ must be a number from {least:.3g} to {most:.3g}, so that it has an "
+            "angle; got η = {rate:.3g} and ‖G‖ = {length:.3g}. Use another `rate`.",
+            least=np.finfo(float).tiny,
+            most=np.finfo(float).max,
+            rate=rate,
+            length=shortest,
         )
     return AngularUpdates(
         neurons=objective.neurons,

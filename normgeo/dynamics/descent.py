@@ -197,10 +197,7 @@ def _advance(
         turn = np.stack([*lengths(vectors), angles_turned(w, change), cosines(w, G)])
         if not (np.isfinite(theta @ theta) and np.isfinite(turn).all()):
             raise Refusal(
-                text(
-                    "The gradient or the next parameters, or their squares, exceed the largest "
-                    "float."
-                )
+                "The gradient or the next parameters, or their squares, exceed the largest float."
             )
         return _Point(theta, memory, following.at(theta)), turn
 

@@ -161,12 +161,10 @@ class _Changes:
             rate = SMALL_TURN * objective.own_norm / steepest if steepest else 0.0
         if not np.isfinite(rate):
             raise Refusal(
-                text(
-                    "The block must turn by a gradient step; no rate is large enough for one at "
-                    "‖w‖ = {norm:.3g} and ‖G‖ = {length:.3g}. Scale the weights down.",
-                    norm=objective.own_norm,
-                    length=steepest,
-                )
+                "The block must turn by a gradient step; no rate is large enough for one at "
+                "‖w‖ = {norm:.3g} and ‖G‖ = {length:.3g}. Scale the weights down.",
+                norm=objective.own_norm,
+                length=steepest,
             )
         return cls(block, np.concatenate(kinds).T, float(rate))
 

@@ -118,12 +118,10 @@ def simulate_balance(
     weights, steps = whole_number("weights", weights, 3), whole_number("steps", steps, 2)
     if rate * decay >= 1:
         raise Refusal(
-            text(
-                "The product of `rate` and `decay` must be below 1, so that decay keeps the "
-                "direction; got {rate} × {decay}.",
-                rate=rate,
-                decay=decay,
-            )
+            "The product of `rate` and `decay` must be below 1, so that decay keeps the "
+            "direction; got {rate} × {decay}.",
+            rate=rate,
+            decay=decay,
         )
     rule, rng = optimizer_of(optimizer), np.random.default_rng(seed)
     require_room(text("The vector and its path"), weights + 2 * steps)
@@ -143,19 +141,15 @@ def simulate_balance(
         norms.append(float(lengths(w)))
         if not (norms[-1] > 0 and isfinite(norms[-1]) and isfinite(angles[-1])):
             raise Refusal(
-                text(
-                    "The run leaves the range of floating point at step {step}. Begin nearer to "
-                    "the norm at which growth and decay balance, or with smaller numbers.",
-                    step=step,
-                )
+                "The run leaves the range of floating point at step {step}. Begin nearer to "
+                "the norm at which growth and decay balance, or with smaller numbers.",
+                step=step,
             )
     with np.errstate(over="ignore", divide="ignore"):
         predicted = rule.equilibrium(rate, decay, np.asarray(gradient_norm), weights)
     if predicted is not None and not np.isfinite(predicted).all():
         raise Refusal(
-            text(
-                "The norm at which growth and decay balance exceeds the largest float. Use more "
-                "decay, a smaller rate or a smaller gradient."
-            )
+            "The norm at which growth and decay balance exceeds the largest float. Use more "
+            "decay, a smaller rate or a smaller gradient."
         )
     return Balance(rule, rate, decay, gradient_norm, np.array(norms), np.array(angles), predicted)

@@ -23,7 +23,6 @@ from normgeo.base.arguments import instance_of, real_number
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.dynamics.descent import CHECKPOINT_BYTES, descend
 from normgeo.dynamics.schedules import Exponential
 from normgeo.dynamics.trajectory import Trajectory
@@ -99,23 +98,19 @@ def decay_as_schedule(
     instance_of("model", model, NormalizedGLM)
     if not model.normalizer.homogeneous_blocks(len(model.W)):
         raise Refusal(
-            text(
-                "Weight decay is a growing learning rate only where the length of a block of "
-                "weights leaves z alone; {method} has no such block. Use a normalizer with a scale "
-                "that is not frozen.",
-                method=model.normalizer.title,
-            )
+            "Weight decay is a growing learning rate only where the length of a block of "
+            "weights leaves z alone; {method} has no such block. Use a normalizer with a scale "
+            "that is not frozen.",
+            method=model.normalizer.title,
         )
     rate, decay = real_number("rate", rate), real_number("decay", decay)
     tolerance = real_number("tolerance", tolerance, least=0)
     if not (rate > 0 and 0 < rate * decay < 1):
         raise Refusal(
-            text(
-                "`rate` and `decay` must be above 0 with a product below 1, so that decay shrinks "
-                "the weights and keeps their direction; got rate={rate} and decay={decay}.",
-                rate=rate,
-                decay=decay,
-            )
+            "`rate` and `decay` must be above 0 with a product below 1, so that decay shrinks "
+            "the weights and keeps their direction; got rate={rate} and decay={decay}.",
+            rate=rate,
+            decay=decay,
         )
     kept, progress = 1 - rate * decay, Progress.of(progress)
     decayed, scheduled = (

@@ -21,7 +21,6 @@ from normgeo.base.arguments import real_number
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import part_across
-from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
 from normgeo.normalizers.blocks import dots, lengths
@@ -90,10 +89,8 @@ def loss_plane(
     across = part_across(direction, along[None])
     if not across.any():
         raise Refusal(
-            text(
-                "The plane is spanned by the weights and their gradient, which is zero here: the "
-                "model is at an optimum. Use other weights."
-            )
+            "The plane is spanned by the weights and their gradient, which is zero here: the "
+            "model is at an optimum. Use other weights."
         )
     across = across / lengths(across)
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from normgeo.base.arguments import entry_of, shown
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.dynamics.adam import Adam, AdamW
 from normgeo.dynamics.gradient_descent import GradientDescent, Momentum
 from normgeo.dynamics.lion import Lion
@@ -46,10 +45,8 @@ def _require_steps(rule: Optimizer) -> None:
     step = found[0] if isinstance(found, tuple) and len(found) == 2 else None
     if not isinstance(step, np.ndarray) or step.shape != theta.shape:
         raise Refusal(
-            text(
-                "The `update` of an optimizer must return a step, an array of the shape of θ, and "
-                "what it remembers; that of {name!r} returns {found}.",
-                name=type(rule).__name__,
-                found=shown(found),
-            )
+            "The `update` of an optimizer must return a step, an array of the shape of θ, and "
+            "what it remembers; that of {name!r} returns {found}.",
+            name=type(rule).__name__,
+            found=shown(found),
         )

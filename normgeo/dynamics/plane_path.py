@@ -14,7 +14,6 @@ from normgeo.base.arguments import instance_of, whole_number, word_of
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import part_across
-from normgeo.base.text import text
 from normgeo.dynamics.trajectory import Trajectory
 from normgeo.normalizers.blocks import dots, lengths
 
@@ -96,5 +95,5 @@ def _of_first_step(path: Array) -> Array:
 
 def _on_a_line() -> Refusal:
     return Refusal(
-        text("The path spans no plane: the weights did not turn. Take more steps or a larger rate.")
+        "The path spans no plane: the weights did not turn. Take more steps or a larger rate."
     )

@@ -16,7 +16,6 @@ import numpy as np
 
 from normgeo.base.arguments import real_number, whole_number
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import optimizer_of
 
@@ -115,12 +114,10 @@ def rotational_equilibrium(
         root = np.asarray(real_number("gradient_norm", gradient_norm, above=0))
     if not 0 < rate * decay < 1:
         raise Refusal(
-            text(
-                "The product of `rate` and `decay` must be above 0 and below 1, so that decay "
-                "keeps the direction; got {rate} × {decay}.",
-                rate=rate,
-                decay=decay,
-            )
+            "The product of `rate` and `decay` must be above 0 and below 1, so that decay "
+            "keeps the direction; got {rate} × {decay}.",
+            rate=rate,
+            decay=decay,
         )
     balance = rule.equilibrium(rate, decay, root, weights)
     forgotten = rule.forgotten(rate, decay, root, weights)

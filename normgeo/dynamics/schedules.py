@@ -12,7 +12,6 @@ import numpy as np
 from normgeo.base.arguments import real_number, shown, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 
 
 class Schedule(ABC):
@@ -94,12 +93,10 @@ def rates_of(rate: float | Schedule, steps: Array, name: str = "rate") -> Array:
         rates = np.asarray(found)
     if rates.shape != steps.shape or rates.dtype.kind not in "fiu" or not (rates >= 0).all():
         raise Refusal(
-            text(
-                "The `rates` of a schedule must return numbers of 0 or more, one for each step; "
-                "those of `{name}` return {found} for {count} steps.",
-                name=name,
-                found=shown(found),
-                count=len(steps),
-            )
+            "The `rates` of a schedule must return numbers of 0 or more, one for each step; "
+            "those of `{name}` return {found} for {count} steps.",
+            name=name,
+            found=shown(found),
+            count=len(steps),
         )
     return rates

@@ -175,7 +175,7 @@ def _walk(
             change, memory = rule.update(memory, theta, gradient, rates, decays)
             theta = theta + change
         if not np.isfinite(theta).all():
-            raise Refusal(text("The gradient or the parameters after it exceed the largest float."))
+            raise Refusal("The gradient or the parameters after it exceed the largest float.")
         loss = network.loss_at(at.s, y)
         network, running = network.unpack(theta), _updated(running, network, at, X)
         yield loss, _State(network, running)

@@ -115,13 +115,10 @@ class Trajectory:
         indices = np.flatnonzero(self.kept == step) if is_whole(step) else np.zeros(0, int)
         if not len(indices):
             raise Refusal(
-                text(
-                    "`step` must be one of the {kept} steps in `kept`, from 0 to {last}; got "
-                    "{step}.",
-                    kept=len(self.kept),
-                    last=self.steps,
-                    step=shown(step),
-                )
+                "`step` must be one of the {kept} steps in `kept`, from 0 to {last}; got {step}.",
+                kept=len(self.kept),
+                last=self.steps,
+                step=shown(step),
             )
         return self.start.unpack(self.parameters[indices[0]])
 

@@ -74,9 +74,7 @@ def block_directions(around: Neighborhood, neurons: Array, rng: np.random.Genera
     layout, W = around.model.layout, around.model.W
     if not W[neurons].any():
         raise Refusal(
-            text(
-                "A plane along the weights needs weights that are not all zero. Start from others."
-            )
+            "A plane along the weights needs weights that are not all zero. Start from others."
         )
     places = layout.weights.reshape(W.shape)[neurons].reshape(-1)
     w = W[neurons].reshape(-1).astype(np.float64)

@@ -22,7 +22,6 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import round_number
 from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import gram_schmidt
-from normgeo.base.text import text
 from normgeo.fisher.neighborhood import Neighborhood, guessed, reach_of
 from normgeo.fisher.which import WhichFisher
 from normgeo.models.glm import NormalizedGLM
@@ -109,11 +108,9 @@ def equal_kl(
     flattest, steepest = np.linalg.eigvalsh(first)
     if flattest <= ROUND * steepest:
         raise Refusal(
-            text(
-                "An ellipse needs curvature in both of its directions, and one of them has "
-                "none here: the outputs do not change along it. Choose another neuron, seed "
-                "or method."
-            )
+            "An ellipse needs curvature in both of its directions, and one of them has "
+            "none here: the outputs do not change along it. Choose another neuron, seed "
+            "or method."
         )
     level = round_number(flattest * (0.4 * radii[0]) ** 2 / 2)
     at = tuple(_equal_kl(objective, directions, float(radius), level) for radius in radii)
@@ -136,11 +133,9 @@ def tangent_directions(objective: BlockObjective, rng: np.random.Generator) -> A
     _, *found = gram_schmidt(wanted, ROUND)
     if len(found) < 2:
         raise Refusal(
-            text(
-                "An ellipse needs two directions across the weights, and this block has {n}. "
-                "Choose data with more features, or a layer statistic with more neurons.",
-                n=len(found),
-            )
+            "An ellipse needs two directions across the weights, and this block has {n}. "
+            "Choose data with more features, or a layer statistic with more neurons.",
+            n=len(found),
         )
     return np.stack(found)
 

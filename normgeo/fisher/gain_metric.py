@@ -19,7 +19,6 @@ from normgeo.base.arguments import instance_of
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.datasets.rows import Rows, as_rows
 from normgeo.fisher.which import WhichFisher
 from normgeo.models.glm import NormalizedGLM
@@ -120,16 +119,14 @@ def gain_metric(
     instance_of("model", model, NormalizedGLM)
     factors = real_array("deltas", deltas, 1)
     if not (factors > 0).all():
-        raise Refusal(
-            text("`deltas` must be positive factors; got {least:g}.", least=factors.min())
-        )
+        raise Refusal("`deltas` must be positive factors; got {least:g}.", least=factors.min())
     rows = as_rows(X)
     inputs = rows if isinstance(rows, Rows) else real_array("X", rows, 2)
     with np.errstate(over="ignore", invalid="ignore"):
         at = model.linearize(inputs)
         unscaled = _exact(model, at)
     if not np.isfinite(unscaled).all():
-        raise Refusal(text("The metric exceeds the largest float. Use smaller inputs or gains."))
+        raise Refusal("The metric exceeds the largest float. Use smaller inputs or gains.")
     printed_form = PRINTED.get(model.normalizer.words)
     H = len(model.W)
     exact, printed = np.full((2, len(factors), H, H), np.nan)
@@ -143,9 +140,7 @@ def gain_metric(
                     printed[i] = _printed(model, there, printed_form)
             if not np.isfinite(exact[i]).all():
                 exact[i] = np.nan
-                raise Refusal(
-                    text("At δ = {delta:g} the metric exceeds the largest float.", delta=delta)
-                )
+                raise Refusal("At δ = {delta:g} the metric exceeds the largest float.", delta=delta)
             problems.append("")
         except Refusal as error:
             problems.append(error.args[0])
@@ -168,11 +163,9 @@ def _scaled(X: Array | Rows, delta: float) -> Array | Rows:
     scaled: Array = delta * X
     if not np.isfinite(scaled).all():
         raise Refusal(
-            text(
-                "The inputs times δ = {delta:g} exceed the largest {kind}. Use a smaller δ.",
-                delta=delta,
-                kind=X.dtype,
-            )
+            "The inputs times δ = {delta:g} exceed the largest {kind}. Use a smaller δ.",
+            delta=delta,
+            kind=X.dtype,
         )
     return scaled
 
@@ -207,11 +200,9 @@ def _unit_rows(W: Array) -> Array:
     norms = lengths(W)[:, None]
     if not norms.all():
         raise Refusal(
-            text(
-                "The standard model has a magnitude to change only where a weight vector is "
-                "not zero; got zeros at neuron {neuron}. Start from other weights.",
-                neuron=np.flatnonzero(norms == 0)[0],
-            )
+            "The standard model has a magnitude to change only where a weight vector is "
+            "not zero; got zeros at neuron {neuron}. Start from other weights.",
+            neuron=np.flatnonzero(norms == 0)[0],
         )
     rows: Array = W / norms
     return rows

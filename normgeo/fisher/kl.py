@@ -43,13 +43,11 @@ def kl(model: NormalizedGLM, other: NormalizedGLM, X: ArrayLike | Rows) -> float
     ):
         if of_model != of_other:
             raise Refusal(
-                text(
-                    "A divergence needs two models with the same {what}; got {of_model} and "
-                    "{of_other}.",
-                    what=what,
-                    of_model=of_model,
-                    of_other=of_other,
-                )
+                "A divergence needs two models with the same {what}; got {of_model} and "
+                "{of_other}.",
+                what=what,
+                of_model=of_model,
+                of_other=of_other,
             )
     family, phi = model.family, model.phi
 

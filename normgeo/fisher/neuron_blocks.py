@@ -9,7 +9,6 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.fisher.operator import Fisher
 from normgeo.fisher.rounding import diagonal_rounding
 
@@ -53,11 +52,9 @@ class NeuronBlocks:
         H, p = F.layout.neurons, F.layout.per_neuron
         if not (0 <= i < H and 0 <= j < H):
             raise Refusal(
-                text(
-                    "Neurons are numbered from 0 to {last}; got the pair {pair}. Choose others.",
-                    last=H - 1,
-                    pair=(i, j),
-                )
+                "Neurons are numbered from 0 to {last}; got the pair {pair}. Choose others.",
+                last=H - 1,
+                pair=(i, j),
             )
         dense = F.to_dense()
         # F is positive semi-definite: a row with a 0 on the diagonal is 0, despite rounding.

@@ -110,12 +110,10 @@ class Fisher(LinearOperator):
         vector = self._vectors("x", x)
         if vector.ndim == 2 and vector.shape[1] > 1:
             raise Refusal(
-                text(
-                    "`matvec` takes one vector, ({size},) or ({size}, 1); got `x` of shape "
-                    "{shape}. Use `matmat` for several.",
-                    size=self.layout.size,
-                    shape=vector.shape,
-                )
+                "`matvec` takes one vector, ({size},) or ({size}, 1); got `x` of shape "
+                "{shape}. Use `matmat` for several.",
+                size=self.layout.size,
+                shape=vector.shape,
             )
         return super().matvec(vector)
 
@@ -166,10 +164,8 @@ class Fisher(LinearOperator):
         """
         if self.form == "blocks":
             raise Refusal(
-                text(
-                    "A factor B with F = BᵀB is known of the whole Fisher information; got "
-                    "form='blocks', which leaves parts of it out. Use 'operator' or 'dense'."
-                )
+                "A factor B with F = BᵀB is known of the whole Fisher information; got "
+                "form='blocks', which leaves parts of it out. Use 'operator' or 'dense'."
             )
         columns = self._columns(V)
         return _finite(lambda: self.structure.factor_times(columns, self.max_bytes))
@@ -261,15 +257,13 @@ class Fisher(LinearOperator):
             left = float(np.linalg.norm(damped.matvec(x) - target) / np.linalg.norm(target))
         if failed or not np.isfinite(left):
             raise Refusal(
-                text(
-                    "Conjugate gradients must bring the residual below {rtol:g} of ‖b‖; after "
-                    "{failed} iterations it is {left:.2g}. Use more damping (it is "
-                    "{damping:g}), a larger rtol or more iterations.",
-                    rtol=rtol,
-                    failed=failed,
-                    left=left,
-                    damping=damping,
-                )
+                "Conjugate gradients must bring the residual below {rtol:g} of ‖b‖; after "
+                "{failed} iterations it is {left:.2g}. Use more damping (it is "
+                "{damping:g}), a larger rtol or more iterations.",
+                rtol=rtol,
+                failed=failed,
+                left=left,
+                damping=damping,
             )
         return np.asarray(x)
 
@@ -284,14 +278,12 @@ class Fisher(LinearOperator):
         )
         if len(vectors) != self.layout.size:
             raise Refusal(
-                text(
-                    "Vectors of parameters must be ({size},), or columns ({size}, k), in the order "
-                    "of `layout`; got `{name}` of shape {shape}. Transpose it where they are its "
-                    "rows.",
-                    size=self.layout.size,
-                    name=name,
-                    shape=vectors.shape,
-                )
+                "Vectors of parameters must be ({size},), or columns ({size}, k), in the order "
+                "of `layout`; got `{name}` of shape {shape}. Transpose it where they are its "
+                "rows.",
+                size=self.layout.size,
+                name=name,
+                shape=vectors.shape,
             )
         return vectors
 
@@ -368,9 +360,7 @@ def _finite(answer: Callable[[], Array]) -> Array:
         values = answer()
     if not np.isfinite(values).all():
         raise Refusal(
-            text(
-                "An entry of the Fisher information, or its product with these vectors, exceeds "
-                "the largest float. Use smaller inputs, gains or vectors."
-            )
+            "An entry of the Fisher information, or its product with these vectors, exceeds "
+            "the largest float. Use smaller inputs, gains or vectors."
         )
     return values

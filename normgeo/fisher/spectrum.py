@@ -262,13 +262,11 @@ def _lanczos(
         values, vectors = eigsh(counted, k, which="LA", v0=start)
     except ArpackNoConvergence as error:
         raise Refusal(
-            text(
-                "Lanczos must converge to {k} eigenvalues; after {products} products with F "
-                "{converged} had converged. Ask for fewer, or use form='dense'.",
-                k=k,
-                products=products,
-                converged=len(error.eigenvalues),
-            )
+            "Lanczos must converge to {k} eigenvalues; after {products} products with F "
+            "{converged} had converged. Ask for fewer, or use form='dense'.",
+            k=k,
+            products=products,
+            converged=len(error.eigenvalues),
         ) from error
     order = np.argsort(-values)
     return trace * values[order], vectors[:, order], products

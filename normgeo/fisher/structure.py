@@ -259,13 +259,11 @@ def check_size(
     size = 8.0 * prod(shape)
     if size > max_bytes:
         raise Refusal(
-            text(
-                "{what} must fit in {most:.3g} GiB (`max_bytes`); one of shape {shape} would "
-                "take {needed:.3g} GiB. Use form='operator', whose products and `spectrum` "
-                "with a k store none, or ask for more: fisher(…, max_bytes=…).",
-                what=what,
-                most=max_bytes / 2**30,
-                shape=shape,
-                needed=size / 2**30,
-            )
+            "{what} must fit in {most:.3g} GiB (`max_bytes`); one of shape {shape} would "
+            "take {needed:.3g} GiB. Use form='operator', whose products and `spectrum` "
+            "with a k store none, or ask for more: fisher(…, max_bytes=…).",
+            what=what,
+            most=max_bytes / 2**30,
+            shape=shape,
+            needed=size / 2**30,
         )

@@ -256,14 +256,12 @@ def _exact_moments(
     C, v = normalizer.moments(W, X, reference)
     if not np.all(v > 0) or not np.any(C != 0):
         raise Refusal(
-            text(
-                "The draw says nothing about {name}: its σ or its A − μ vanishes at N={N}, H={H}, "
-                "D={D}. Use a larger shape.",
-                name=normalizer.title,
-                N=len(X),
-                H=len(W),
-                D=W.shape[1],
-            )
+            "The draw says nothing about {name}: its σ or its A − μ vanishes at N={N}, H={H}, "
+            "D={D}. Use a larger shape.",
+            name=normalizer.title,
+            N=len(X),
+            H=len(W),
+            D=W.shape[1],
         )
     return C, v
 
@@ -280,17 +278,15 @@ def _certificate_shape(normalizer: Normalizer, shape: tuple[int, int, int] | Non
     if shape is not None:
         lengths = whole_numbers("shape", shape, 1, LARGEST_LENGTH)
     if len(lengths) != 3:
-        raise Refusal(text("`shape` must be (N, H, D); got {shape}.", shape=lengths))
+        raise Refusal("`shape` must be (N, H, D); got {shape}.", shape=lengths)
     size = Shape(*lengths)
     smallest = (SMALLEST_SHAPE[0], SMALLEST_SHAPE[1] * G, SMALLEST_SHAPE[2])
     if any(have < need for have, need in zip(size, smallest, strict=True)):
         raise Refusal(
-            text(
-                "A certificate needs N ≥ 3, H/G ≥ 3 and D ≥ 3, or z may be only a sign; "
-                "got N={N}, H={H}, D={D} with {G} group(s).",
-                **size._asdict(),
-                G=G,
-            )
+            "A certificate needs N ≥ 3, H/G ≥ 3 and D ≥ 3, or z may be only a sign; "
+            "got N={N}, H={H}, D={D} with {G} group(s).",
+            **size._asdict(),
+            G=G,
         )
     return size
 

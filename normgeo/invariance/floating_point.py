@@ -69,10 +69,8 @@ def sweep(
     steps = real_array("strengths", strengths, 1).astype(np.float64)
     if not normalizer.normalize(W64, X64, (W64, X64)).z.any():
         raise Refusal(
-            text(
-                "A sweep compares z' with z, so z must not be 0 everywhere; all summed inputs "
-                "equal their means here. Use other weights or inputs."
-            )
+            "A sweep compares z' with z, so z must not be 0 everywhere; all summed inputs "
+            "equal their means here. Use other weights or inputs."
         )
     kind = _float_type(dtype)
     with np.errstate(all="ignore"):
@@ -109,7 +107,7 @@ def _float_type(dtype: DTypeLike) -> np.dtype[Any]:
         kind = np.dtype(object)
     if kind not in FLOATS:
         raise Refusal(
-            text("`dtype` must be float16, float32 or float64; got {dtype}.", dtype=shown(dtype))
+            "`dtype` must be float16, float32 or float64; got {dtype}.", dtype=shown(dtype)
         )
     return kind
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.invariance import exact
 from normgeo.invariance.certificate import Parameters, Shape, certify
 from normgeo.invariance.integers import LARGEST, how_many, place_in_order, rows
@@ -59,12 +58,10 @@ def smallest_witness(normalizer: Normalizer | str, transform: Transform) -> Witn
     normalizer = normalizer_of(normalizer)
     if certify(normalizer, transform).invariant:
         raise Refusal(
-            text(
-                "A witness shows that z moves, but {name} is invariant to {change}: there is none. "
-                "Ask `certify` for the verdict first.",
-                name=normalizer.title,
-                change=transform.label,
-            )
+            "A witness shows that z moves, but {name} is invariant to {change}: there is none. "
+            "Ask `certify` for the verdict first.",
+            name=normalizer.title,
+            change=transform.label,
         )
     search = _Search(replace(normalizer, eps=normalizer.exact_eps), transform)
     for shapes in search.shapes():
@@ -237,13 +234,11 @@ class _Search:
     def given_up(self) -> Refusal:
         """Return the error of a search that found nothing."""
         return Refusal(
-            text(
-                "The search for a witness that {change} moves the z of {name} has become too "
-                "large with {groups} groups. Use fewer groups, or the counterexample of `certify`.",
-                change=self.transform.label,
-                name=self.normalizer.title,
-                groups=self.normalizer.groups,
-            )
+            "The search for a witness that {change} moves the z of {name} has become too "
+            "large with {groups} groups. Use fewer groups, or the counterexample of `certify`.",
+            change=self.transform.label,
+            name=self.normalizer.title,
+            groups=self.normalizer.groups,
         )
 
     def holds(self, shape: Shape, groups: Array, inputs: Array, moved: bool) -> Array:

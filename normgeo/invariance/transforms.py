@@ -82,7 +82,7 @@ class Transform:
 
         """
         if isinstance(self.operation, Rescaling):
-            raise Refusal(text("'{key}' is a re-scaling: it takes delta, not gamma.", key=self.key))
+            raise Refusal("'{key}' is a re-scaling: it takes delta, not gamma.", key=self.key)
         return self.operation.gamma_shape(self.changed(W, X))
 
     def __call__(
@@ -117,14 +117,12 @@ class Transform:
         rows = self.changed(W, X).shape[-2]
         if not (is_whole(index) and -rows <= index < rows):
             raise Refusal(
-                text(
-                    "The {rows} rows of {matrix} are numbered from 0 to {last}: there is no row "
-                    "{index}.",
-                    rows=rows,
-                    matrix=self.matrix,
-                    last=rows - 1,
-                    index=shown(index),
-                )
+                "The {rows} rows of {matrix} are numbered from 0 to {last}: there is no row "
+                "{index}.",
+                rows=rows,
+                matrix=self.matrix,
+                last=rows - 1,
+                index=shown(index),
             )
 
     def tangent(
@@ -141,36 +139,28 @@ class Transform:
     def _change(self, M: Array, delta: Factor | None, gamma: ArrayLike | None, index: int) -> Array:
         if isinstance(self.operation, Rescaling):
             if delta is None or gamma is not None:
-                raise Refusal(
-                    text("'{key}' takes a factor: give delta, and no gamma.", key=self.key)
-                )
+                raise Refusal("'{key}' takes a factor: give delta, and no gamma.", key=self.key)
             if isinstance(delta, Real) and not (isfinite(delta) and delta != 0):
                 raise Refusal(
-                    text(
-                        "`delta` must be a finite number other than 0; got {delta}. "
-                        "A factor of 0 would erase what it scales.",
-                        delta=shown(delta),
-                    )
+                    "`delta` must be a finite number other than 0; got {delta}. "
+                    "A factor of 0 would erase what it scales.",
+                    delta=shown(delta),
                 )
             return self.operation.rescale(M, delta, index)
         shape = self.operation.gamma_shape(M)
         if gamma is None or delta is not None:
             raise Refusal(
-                text(
-                    "'{key}' takes a shift: give gamma of shape {shape}, no delta.",
-                    key=self.key,
-                    shape=shape,
-                )
+                "'{key}' takes a shift: give gamma of shape {shape}, no delta.",
+                key=self.key,
+                shape=shape,
             )
         gamma = np.asarray(gamma)
         if gamma.shape[-1:] != shape or gamma.ndim >= M.ndim:
             raise Refusal(
-                text(
-                    "`gamma` of '{key}' must have shape {shape}; got {got}.",
-                    key=self.key,
-                    shape=shape,
-                    got=gamma.shape,
-                )
+                "`gamma` of '{key}' must have shape {shape}; got {got}.",
+                key=self.key,
+                shape=shape,
+                got=gamma.shape,
             )
         return self.operation.shift(M, gamma, index)
 

@@ -74,9 +74,7 @@ class Groups:
         for group in self.groups:
             if name in group.names:
                 return group
-        raise Refusal(
-            text("`name` must be that of a measured tensor; got {name!s}.", name=shown(name))
-        )
+        raise Refusal("`name` must be that of a measured tensor; got {name!s}.", name=shown(name))
 
     def for_torch(self, parameters: Any, decay: float) -> list[dict[str, Any]]:
         """Return the groups as `torch.optim` takes them, with the user's own arrays in them.
@@ -113,11 +111,9 @@ class Groups:
         known = {name for group in self.groups for name in group.names}
         if unknown := sorted(map(str, now - known)):
             raise Refusal(
-                text(
-                    "`decayed` must name measured tensors, of {known!s}; got {unknown!s}.",
-                    unknown=shown(unknown),
-                    known=shown(sorted(known)),
-                )
+                "`decayed` must name measured tensors, of {known!s}; got {unknown!s}.",
+                unknown=shown(unknown),
+                known=shown(sorted(known)),
             )
         rows = [
             (

@@ -154,7 +154,7 @@ def measure(
 
     """
     if not callable(f):
-        raise Refusal(text("`f` must be a function of the parameters; got {f}.", f=shown(f)))
+        raise Refusal("`f` must be a function of the parameters; got {f}.", f=shown(f))
     options = Options(
         require_axes(neurons),
         whole_number("tries", tries),
@@ -166,11 +166,9 @@ def measure(
     several = None if inputs is None else entries("inputs", inputs, text("inputs"))
     if several is not None and not 0 < len(several) <= MOST_INPUTS:
         raise Refusal(
-            text(
-                "`inputs` must hold 1 to {most} inputs; got {count}. Put more cases into each.",
-                most=MOST_INPUTS,
-                count=len(several),
-            )
+            "`inputs` must hold 1 to {most} inputs; got {count}. Put more cases into each.",
+            most=MOST_INPUTS,
+            count=len(several),
         )
     widen = flag("float64", float64)
     if budget is not None:
@@ -241,14 +239,12 @@ def _measured(
 def _require(budget: Budget | None, cost: Cost) -> None:
     if budget is not None and not budget.allows(cost):
         raise Refusal(
-            text(
-                "A measurement would take about {cost}; `budget` allows {seconds} s and "
-                "{memory}. Give the function fewer inputs or tensors (the others it can hold "
-                "itself), lower `tries`, or allow more.",
-                cost=cost if cost.seconds else memory(cost.bytes),
-                seconds=number(budget.seconds, 2),
-                memory=memory(budget.bytes),
-            )
+            "A measurement would take about {cost}; `budget` allows {seconds} s and "
+            "{memory}. Give the function fewer inputs or tensors (the others it can hold "
+            "itself), lower `tries`, or allow more.",
+            cost=cost if cost.seconds else memory(cost.bytes),
+            seconds=number(budget.seconds, 2),
+            memory=memory(budget.bytes),
         )
 
 
@@ -267,9 +263,7 @@ def _from(
         or abs(length(running.base) / resume.length - 1) > 1000 * running.unit
     ):
         raise Refusal(
-            text(
-                "`resume` must be a table of the same network, parameters, inputs and options; "
-                "this one has other names, shapes, options or outputs. Measure from the start."
-            )
+            "`resume` must be a table of the same network, parameters, inputs and options; "
+            "this one has other names, shapes, options or outputs. Measure from the start."
         )
     return dict(resume.tensors), dict(resume.roles)

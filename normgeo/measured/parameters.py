@@ -94,17 +94,15 @@ def measurable(parameters: Any) -> dict[str, Any]:
         require_unmasked(name, leaf)
         values = viewed(name, leaf)
         if values.dtype.kind == "c":
-            raise Refusal(text("{name!r} must hold real numbers; got complex ones.", name=name))
+            raise Refusal("{name!r} must hold real numbers; got complex ones.", name=name)
         if values.dtype.kind != "f" or not values.size:
             continue
         found[name] = leaf
     if not found:
         raise Refusal(
-            text(
-                "`parameters` must hold at least one array of floats, in dictionaries, lists or "
-                "tuples; got {parameters}.",
-                parameters=shown(parameters),
-            )
+            "`parameters` must hold at least one array of floats, in dictionaries, lists or "
+            "tuples; got {parameters}.",
+            parameters=shown(parameters),
         )
     return found
 
@@ -155,12 +153,10 @@ def tensors_of(
                 tied.append((name, True))
             elif isinstance(leaf, np.ndarray) and np.shares_memory(values, other):
                 raise Refusal(
-                    text(
-                        "{name!r} and {first!r} share some of their memory, so neither is changed "
-                        "alone. Give the whole array once, and take its parts in the function.",
-                        name=name,
-                        first=first,
-                    )
+                    "{name!r} and {first!r} share some of their memory, so neither is changed "
+                    "alone. Give the whole array once, and take its parts in the function.",
+                    name=name,
+                    first=first,
                 )
             else:
                 continue

@@ -11,7 +11,6 @@ from normgeo.base.arguments import shown
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.measured.parameters import Neurons, measurable, tensors_of
 from normgeo.measured.tree import given_back, is_array, kind_of, leaves, viewed, with_leaves
 from normgeo.normalizers.blocks import lengths
@@ -67,7 +66,7 @@ class Running:
                 and not np.isfinite(viewed(name, self.leaves[name])).all()
             ):
                 raise Refusal(
-                    text("{name!r} must hold finite numbers; got NaN or infinite ones.", name=name)
+                    "{name!r} must hold finite numbers; got NaN or infinite ones.", name=name
                 )
 
     def _converted(self, *, wide: bool) -> dict[str, Any]:
@@ -98,38 +97,30 @@ class Running:
         for name, leaf in self.leaves.items():
             if _fingerprint(leaf) != self._prints[name]:
                 raise Refusal(
-                    text(
-                        "The function must leave its parameters as they are; it wrote to {name!r}. "
-                        "Let it write to a copy.",
-                        name=name,
-                    )
+                    "The function must leave its parameters as they are; it wrote to {name!r}. "
+                    "Let it write to a copy.",
+                    name=name,
                 )
         if not np.isfinite(first).all():
             raise Refusal(
-                text(
-                    "The outputs must be finite numbers; got {bad} NaN or infinite among {size}. "
-                    "Look at the parameters and inputs first.",
-                    bad=int(first.size - np.isfinite(first).sum()),
-                    size=first.size,
-                )
+                "The outputs must be finite numbers; got {bad} NaN or infinite among {size}. "
+                "Look at the parameters and inputs first.",
+                bad=int(first.size - np.isfinite(first).sum()),
+                size=first.size,
             )
         if not np.any(first):
             raise Refusal(
-                text(
-                    "Changes are measured as shares of the outputs, and all {size} of them are 0. "
-                    "Give the function inputs that it answers.",
-                    size=first.size,
-                )
+                "Changes are measured as shares of the outputs, and all {size} of them are 0. "
+                "Give the function inputs that it answers.",
+                size=first.size,
             )
         self.disagreement = moved(first, second)
         if not self.disagreement <= 1000 * self.unit:
             raise Refusal(
-                text(
-                    "Two calls with the same parameters must agree; their outputs differ by "
-                    "{share} of their size. Switch dropout and other noise off, or give the "
-                    "function a fixed seed.",
-                    share=number(self.disagreement, 2),
-                )
+                "Two calls with the same parameters must agree; their outputs differ by "
+                "{share} of their size. Switch dropout and other noise off, or give the "
+                "function a fixed seed.",
+                share=number(self.disagreement, 2),
             )
         return first
 
@@ -158,10 +149,8 @@ class Running:
                 if "read-only" not in str(error):
                     raise
                 raise Refusal(
-                    text(
-                        "The function must leave its parameters as they are; it tried to write to "
-                        "one. Let it write to a copy."
-                    )
+                    "The function must leave its parameters as they are; it tried to write to "
+                    "one. Let it write to a copy."
                 ) from error
             found.append(self._vector(answer))
             if self.told:
@@ -169,12 +158,10 @@ class Running:
         one = np.concatenate(found)
         if self._shape not in (None, one.shape):
             raise Refusal(
-                text(
-                    "The function must answer with as many numbers after a change; got {after} "
-                    "after {before}.",
-                    before=self._shape[0] if self._shape else 0,
-                    after=one.size,
-                )
+                "The function must answer with as many numbers after a change; got {after} "
+                "after {before}.",
+                before=self._shape[0] if self._shape else 0,
+                after=one.size,
             )
         self._shape = one.shape
         return one
@@ -185,18 +172,16 @@ class Running:
             array = viewed(name, leaf) if is_array(leaf) or isinstance(leaf, float) else None
             if array is None or array.dtype.kind != "f":
                 raise Refusal(
-                    text(
-                        "The function must return arrays of real floats, which move a little where "
-                        "parameters do; got {kind}: {leaf}. Return the summed inputs of the last "
-                        "layer, for example.",
-                        kind=kind_of(leaf),
-                        leaf=shown(leaf),
-                    )
+                    "The function must return arrays of real floats, which move a little where "
+                    "parameters do; got {kind}: {leaf}. Return the summed inputs of the last "
+                    "layer, for example.",
+                    kind=kind_of(leaf),
+                    leaf=shown(leaf),
                 )
             self.kinds.add(kind_of(leaf) if is_array(leaf) else "float64")
             found.append(np.asarray(array, dtype=np.float64).ravel())
         if not sum(part.size for part in found):
-            raise Refusal(text("The function must return arrays; got none with an entry."))
+            raise Refusal("The function must return arrays; got none with an entry.")
         return np.concatenate(found)
 
 

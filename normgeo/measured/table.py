@@ -178,10 +178,8 @@ class MeasuredTable:
         """Return the parameter groups for weight decay that follow from the verdicts."""
         if not self.complete:
             raise Refusal(
-                text(
-                    "Groups follow from the whole table, and this one is measured in part. Go on "
-                    "with it: normgeo.measure(f, parameters, resume=table)."
-                )
+                "Groups follow from the whole table, and this one is measured in part. Go on "
+                "with it: normgeo.measure(f, parameters, resume=table)."
             )
         sizes = {name: one.parameters for name, one in self.tensors.items()}
         return groups_of({name: self._group(name) for name in self.tensors}, sizes)
@@ -290,11 +288,9 @@ class MeasuredTable:
         kind = target.suffix.lower().removeprefix(".")
         if kind not in FILES:
             raise Refusal(
-                text(
-                    "A measured table is saved as one of {kinds}; got {path!s}.",
-                    kinds=", ".join(f".{known}" for known in FILES),
-                    path=target,
-                )
+                "A measured table is saved as one of {kinds}; got {path!s}.",
+                kinds=", ".join(f".{known}" for known in FILES),
+                path=target,
             )
         write_bytes(self.content(kind), target)
 

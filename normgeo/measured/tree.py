@@ -11,7 +11,6 @@ import numpy as np
 from normgeo.base.arguments import shown
 from normgeo.base.arrays import Array, as_array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 
 DEEPEST = 64
 """Levels that a tree may have: one that holds itself has no end."""
@@ -32,7 +31,7 @@ def leaves(tree: Any, name: str = "parameters") -> dict[str, Any]:
 def _collect(node: Any, path: tuple[str, ...], found: dict[str, Any], name: str) -> None:
     if len(path) > DEEPEST:
         raise Refusal(
-            text("`{name}` may be nested {most} levels deep; got more.", name=name, most=DEEPEST)
+            "`{name}` may be nested {most} levels deep; got more.", name=name, most=DEEPEST
         )
     inside = _inside(node)
     if inside is None:
@@ -83,12 +82,10 @@ def viewed(name: str, leaf: Any) -> Array:
         return as_array(name, leaf)
     except (TypeError, ValueError, BufferError, RuntimeError) as error:
         raise Refusal(
-            text(
-                "{name!r} must be an array that NumPy can view; got {kind}, which says: {error!s}",
-                name=name,
-                kind=type(leaf).__name__,
-                error=error,
-            )
+            "{name!r} must be an array that NumPy can view; got {kind}, which says: {error!s}",
+            name=name,
+            kind=type(leaf).__name__,
+            error=error,
         ) from error
 
 
@@ -117,11 +114,9 @@ def given_back(leaf: Any, values: Array, *, wide: bool) -> Any:
             return type(leaf)(values)
         except (TypeError, ValueError) as error:
             raise Refusal(
-                text(
-                    "A changed array must be given back in the kind that came; got {kind}, which "
-                    "is not made from numbers: {leaf!s}. Give `parameters` as arrays of NumPy and "
-                    "convert them in the function.",
-                    kind=type(leaf).__name__,
-                    leaf=shown(leaf),
-                )
+                "A changed array must be given back in the kind that came; got {kind}, which "
+                "is not made from numbers: {leaf!s}. Give `parameters` as arrays of NumPy and "
+                "convert them in the function.",
+                kind=type(leaf).__name__,
+                leaf=shown(leaf),
             ) from error

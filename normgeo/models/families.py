@@ -121,13 +121,11 @@ class Poisson(Family):
         limit = math.log(np.finfo(np.float64).max)
         if s.max() > limit:
             raise Refusal(
-                text(
-                    "Natural parameters of the Poisson family must not exceed {limit:.2f}, so that "
-                    "the mean exp(s) is a finite float; got {largest:.4g}. "
-                    "Use smaller weights, gains or inputs.",
-                    limit=limit,
-                    largest=s.max(),
-                )
+                "Natural parameters of the Poisson family must not exceed {limit:.2f}, so that "
+                "the mean exp(s) is a finite float; got {largest:.4g}. "
+                "Use smaller weights, gains or inputs.",
+                limit=limit,
+                largest=s.max(),
             )
 
     def _log_partition(self, s: Floats) -> Floats:
@@ -148,11 +146,9 @@ class Poisson(Family):
     def _sample(self, s: Floats, rng: np.random.Generator, phi: float) -> Floats:
         if s.max() > 43:
             raise Refusal(
-                text(
-                    "A Poisson sample must fit in 64-bit integers, so s must not exceed 43; "
-                    "got {largest:.4g}. Use smaller weights, gains or inputs.",
-                    largest=s.max(),
-                )
+                "A Poisson sample must fit in 64-bit integers, so s must not exceed 43; "
+                "got {largest:.4g}. Use smaller weights, gains or inputs.",
+                largest=s.max(),
             )
         return _float(rng.poisson(np.exp(s)))
 
@@ -265,23 +261,19 @@ class Categorical(Family):
             targets = super().encode(values, H)
             if not (targets.sum(axis=1) == 1).all():
                 raise Refusal(
-                    text(
-                        "Rows of `y` must be one-hot, a single 1 for the class; "
-                        "got {row}. Labels (N,) do as well.",
-                        row=targets[targets.sum(axis=1) != 1][0].tolist(),
-                    )
+                    "Rows of `y` must be one-hot, a single 1 for the class; "
+                    "got {row}. Labels (N,) do as well.",
+                    row=targets[targets.sum(axis=1) != 1][0].tolist(),
                 )
             return targets
         bad = values[(values != np.floor(values)) | (values < 0) | (values >= H)]
         if bad.size:
             raise Refusal(
-                text(
-                    "Class labels must be integers from 0 to {last}, one for each of the {H} "
-                    "outputs; got {label:g}. Renumber the classes or add outputs.",
-                    last=H - 1,
-                    H=H,
-                    label=bad[0],
-                )
+                "Class labels must be integers from 0 to {last}, one for each of the {H} "
+                "outputs; got {label:g}. Renumber the classes or add outputs.",
+                last=H - 1,
+                H=H,
+                label=bad[0],
             )
         return _one_hot(values.astype(np.intp), H)
 

@@ -118,12 +118,10 @@ class Family(ABC):
         largest = np.abs(s).max()
         if largest > LARGEST:
             raise Refusal(
-                text(
-                    "Natural parameters must not exceed {limit:g} in size; got {largest:.4g}. "
-                    "Use smaller weights, gains or inputs.",
-                    limit=LARGEST,
-                    largest=largest,
-                )
+                "Natural parameters must not exceed {limit:g} in size; got {largest:.4g}. "
+                "Use smaller weights, gains or inputs.",
+                limit=LARGEST,
+                largest=largest,
             )
 
     # These follow from the family's own functions.
@@ -225,9 +223,7 @@ class Family(ABC):
         array([ True, False])
         """
         if not self.has_classes:
-            raise Refusal(
-                text("The values of the {family} family are no classes.", family=self.title)
-            )
+            raise Refusal("The values of the {family} family are no classes.", family=self.title)
         natural = self._natural(s)
         targets = self.encode(y, natural.shape[1])
         _same_shape("y", targets, natural.shape)
@@ -244,23 +240,19 @@ class Family(ABC):
         targets = values[:, None] if values.ndim == 1 else values
         if targets.shape[1] != H:
             raise Refusal(
-                text(
-                    "`y` must have one column for each of the {H} outputs; "
-                    "got an array of shape {shape}.",
-                    H=H,
-                    shape=values.shape,
-                )
+                "`y` must have one column for each of the {H} outputs; "
+                "got an array of shape {shape}.",
+                H=H,
+                shape=values.shape,
             )
         inside = self._supports(targets)
         if not inside.all():
             raise Refusal(
-                text(
-                    "Targets of the {family} family must be {support}; got {value:g}. "
-                    "Choose another family or recode y.",
-                    family=self.title,
-                    support=self.support,
-                    value=targets[~inside][0],
-                )
+                "Targets of the {family} family must be {support}; got {value:g}. "
+                "Choose another family or recode y.",
+                family=self.title,
+                support=self.support,
+                value=targets[~inside][0],
             )
         return targets
 
@@ -279,24 +271,20 @@ class Family(ABC):
         phi = real_number("phi", phi, above=0)
         if phi != 1 and not self.has_dispersion:
             raise Refusal(
-                text(
-                    "The {family} family has no dispersion to choose; got phi={phi}. "
-                    "Leave `phi` at 1, or use the Gaussian family, where it is the noise variance.",
-                    family=self.title,
-                    phi=phi,
-                )
+                "The {family} family has no dispersion to choose; got phi={phi}. "
+                "Leave `phi` at 1, or use the Gaussian family, where it is the noise variance.",
+                family=self.title,
+                phi=phi,
             )
         return phi
 
     def _finite(self, what: str, values: Floats) -> Floats:
         if not np.isfinite(values).all():
             raise Refusal(
-                text(
-                    "The {what} of the {family} family must be a finite float; it exceeds 1.8e308 "
-                    "here. Use smaller weights, gains or inputs, or a larger `phi`.",
-                    what=what,
-                    family=self.title,
-                )
+                "The {what} of the {family} family must be a finite float; it exceeds 1.8e308 "
+                "here. Use smaller weights, gains or inputs, or a larger `phi`.",
+                what=what,
+                family=self.title,
             )
         return values
 
@@ -354,11 +342,9 @@ def _per_case(values: Floats) -> Floats:
 def _same_shape(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
     if array.shape != shape:
         raise Refusal(
-            text(
-                "`{name}` must have one value for each case and output, shape {shape}; "
-                "got shape {other}.",
-                name=name,
-                shape=shape,
-                other=array.shape,
-            )
+            "`{name}` must have one value for each case and output, shape {shape}; "
+            "got shape {other}.",
+            name=name,
+            shape=shape,
+            other=array.shape,
         )

@@ -15,7 +15,6 @@ from normgeo.base.arguments import instance_of, real_number, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import Objective
 
@@ -77,10 +76,8 @@ def fit(
             gradient = point.gradient() + ridge * shrunk
         if not (isfinite(loss) and np.isfinite(gradient).all()):
             raise Refusal(
-                text(
-                    "The loss with its penalty, or its gradient, exceeds the largest float. Start "
-                    "from smaller weights and gains, or ask for a smaller `ridge`."
-                )
+                "The loss with its penalty, or its gradient, exceeds the largest float. Start "
+                "from smaller weights and gains, or ask for a smaller `ridge`."
             )
         return loss, gradient
 

@@ -20,7 +20,6 @@ from normgeo.base.arguments import flag, instance_of, whole_number
 from normgeo.base.arrays import Array, real_array, require_room
 from normgeo.base.constant import Constant
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.datasets.rows import Rows, as_rows
 from normgeo.models.families import Family, family_of
 from normgeo.models.linearization import ModelLinearization, ParameterLayout, Part
@@ -82,10 +81,8 @@ class NormalizedGLM(Constant):
         has_gain = not normalizer.is_standard
         if g is not None and not has_gain:
             raise Refusal(
-                text(
-                    "The standard model (none, none) has no gain: w carries the scale "
-                    "already. Leave g out, or multiply it into W."
-                )
+                "The standard model (none, none) has no gain: w carries the scale "
+                "already. Leave g out, or multiply it into W."
             )
         self.normalizer = normalizer
         self.family = family_of(family)
@@ -261,11 +258,9 @@ class NormalizedGLM(Constant):
             s = z + self.b if self.g is None else self.g * z + self.b
         if not np.isfinite(s).all():
             raise Refusal(
-                text(
-                    "The natural parameter g z + b exceeds the largest {kind}. Use smaller gains, "
-                    "biases, weights or inputs.",
-                    kind=s.dtype,
-                )
+                "The natural parameter g z + b exceeds the largest {kind}. Use smaller gains, "
+                "biases, weights or inputs.",
+                kind=s.dtype,
             )
         return ModelLinearization(normalized, s, z, self.g, self.layout)
 
@@ -279,11 +274,9 @@ def _per_neuron(name: str, values: ArrayLike, neurons: int) -> Array:
     array = real_array(name, values, 1)
     if len(array) != neurons:
         raise Refusal(
-            text(
-                "`{name}` must hold one number for each of the {neurons} neurons; got {count}.",
-                name=name,
-                neurons=neurons,
-                count=len(array),
-            )
+            "`{name}` must hold one number for each of the {neurons} neurons; got {count}.",
+            name=name,
+            neurons=neurons,
+            count=len(array),
         )
     return array

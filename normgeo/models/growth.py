@@ -69,19 +69,15 @@ def growth(
     S, R = len(states), len(rho)
     if inputs.shape != (S, inputs.shape[1], layer.W.shape[1] - H) or states.shape[1] != H:
         raise Refusal(
-            text(
-                "`X` (S, L, F) and `h0` (S, H) must have a row for each of the S sequences, with "
-                "the {F} features and {H} neurons of the recurrence; got shapes {X} and {h0}.",
-                F=layer.W.shape[1] - H,
-                H=H,
-                X=inputs.shape,
-                h0=states.shape,
-            )
+            "`X` (S, L, F) and `h0` (S, H) must have a row for each of the S sequences, with "
+            "the {F} features and {H} neurons of the recurrence; got shapes {X} and {h0}.",
+            F=layer.W.shape[1] - H,
+            H=H,
+            X=inputs.shape,
+            h0=states.shape,
         )
     if (rho <= 0).any():
-        raise Refusal(
-            text("`factors` must be above 0; the least is {least:g}.", least=float(rho.min()))
-        )
+        raise Refusal("`factors` must be above 0; the least is {least:g}.", least=float(rho.min()))
     if layer.normalizer.leaves_only_signs(H):
         return Growth(np.full((R, S), -np.inf), T, (SIGN_NOTE,))
     inputs, state = np.tile(inputs, (R, 1, 1)), np.tile(states, (R, 1))

@@ -98,10 +98,8 @@ class Layer(Constant):
         normalizer = normalizer_of(normalizer)
         if normalizer.statistics == "frozen":
             raise Refusal(
-                text(
-                    "A layer computes with current statistics; got a normalizer with frozen "
-                    "ones. Training keeps running averages for test time by itself."
-                )
+                "A layer computes with current statistics; got a normalizer with frozen "
+                "ones. Training keeps running averages for test time by itself."
             )
         self.units = NormalizedGLM(normalizer, "gaussian", W, b, g)
         self.activation = activation_of(activation)

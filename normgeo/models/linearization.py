@@ -13,7 +13,6 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.normalizers.linearization import Linearization, OwnNeuronLinearization
 
 T = TypeVar("T")
@@ -66,14 +65,12 @@ class ParameterLayout:
         theta = np.asarray(theta)
         if theta.shape[-1:] != (self.size,):
             raise Refusal(
-                text(
-                    "`theta` must have shape ({size},): {neurons} neurons of {each} "
-                    "parameters; got {shape}.",
-                    size=self.size,
-                    neurons=self.neurons,
-                    each=self.per_neuron,
-                    shape=theta.shape,
-                )
+                "`theta` must have shape ({size},): {neurons} neurons of {each} "
+                "parameters; got {shape}.",
+                size=self.size,
+                neurons=self.neurons,
+                each=self.per_neuron,
+                shape=theta.shape,
             )
         rows = theta.reshape(*theta.shape[:-1], self.neurons, self.per_neuron)
         D = self.features

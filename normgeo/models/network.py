@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike
 from normgeo.base.arguments import instance_of, whole_number, whole_numbers
 from normgeo.base.arrays import Array, real_array, require_room
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.models.activations import Activation, activation_of
 from normgeo.models.families import Family
 from normgeo.models.glm import NormalizedGLM
@@ -91,19 +90,14 @@ class Network:
         for place, ((H, _), (_, D)) in enumerate(pairwise(shapes)):
             if H != D:
                 raise Refusal(
-                    text(
-                        "Each layer must have one feature for each neuron of the layer below; "
-                        "got weights of shape {shape} above {H} neurons.",
-                        shape=shapes[place + 1],
-                        H=H,
-                    )
+                    "Each layer must have one feature for each neuron of the layer below; "
+                    "got weights of shape {shape} above {H} neurons.",
+                    shape=shapes[place + 1],
+                    H=H,
                 )
         if reason := undefined_for_one_case(self.output):
             raise Refusal(
-                text(
-                    "The output of a network must be defined for a single case. {reason}",
-                    reason=reason,
-                )
+                "The output of a network must be defined for a single case. {reason}", reason=reason
             )
 
     @classmethod
@@ -161,14 +155,12 @@ class Network:
         sizes = [units.layout.size for units in self.units]
         if np.shape(theta) != (sum(sizes),):
             raise Refusal(
-                text(
-                    "`theta` must have shape ({size},), {sizes} parameters of {layers} "
-                    "layers; got {shape}.",
-                    size=sum(sizes),
-                    sizes=" + ".join(map(str, sizes)),
-                    layers=len(sizes),
-                    shape=np.shape(theta),
-                )
+                "`theta` must have shape ({size},), {sizes} parameters of {layers} "
+                "layers; got {shape}.",
+                size=sum(sizes),
+                sizes=" + ".join(map(str, sizes)),
+                layers=len(sizes),
+                shape=np.shape(theta),
             )
         *parts, last = np.split(theta, np.cumsum(sizes)[:-1])
         hidden = (layer.unpack(part) for layer, part in zip(self.hidden, parts, strict=True))

@@ -137,12 +137,10 @@ class BlockObjective:
         blocks = Blocks.of(model.normalizer, len(model.W))
         if flag("homogeneous", homogeneous) and not blocks.homogeneous:
             raise Refusal(
-                text(
-                    "Only a homogeneous block of weights may change its norm and leave z "
-                    "alone; {method} has none. Use a normalizer with a scale that is not "
-                    "frozen.",
-                    method=model.normalizer.title,
-                )
+                "Only a homogeneous block of weights may change its norm and leave z "
+                "alone; {method} has none. Use a normalizer with a scale that is not "
+                "frozen.",
+                method=model.normalizer.title,
             )
         count = len(blocks.neurons)
         meaning = text(

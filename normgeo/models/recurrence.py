@@ -53,22 +53,18 @@ class Recurrence(Constant):
         recurrent, inputs = real_array("W_hh", W_hh, 2), real_array("W_xh", W_xh, 2)
         if recurrent.shape != (len(inputs), len(inputs)):
             raise Refusal(
-                text(
-                    "`W_hh` (H, H) and `W_xh` (H, F) must have one row for each of the H "
-                    "neurons, and W_hh one column; got shapes {recurrent} and {inputs}.",
-                    recurrent=recurrent.shape,
-                    inputs=inputs.shape,
-                )
+                "`W_hh` (H, H) and `W_xh` (H, F) must have one row for each of the H "
+                "neurons, and W_hh one column; got shapes {recurrent} and {inputs}.",
+                recurrent=recurrent.shape,
+                inputs=inputs.shape,
             )
         layer = Layer(normalizer, np.hstack([recurrent, inputs]), b, g, activation)
         if reason := undefined_for_one_case(layer.units):
             raise Refusal(
-                text(
-                    "A recurrence takes its statistics from one sequence at one step, a "
-                    "single case, and {method} has none there. {reason}",
-                    method=layer.units.normalizer.title,
-                    reason=reason,
-                )
+                "A recurrence takes its statistics from one sequence at one step, a "
+                "single case, and {method} has none there. {reason}",
+                method=layer.units.normalizer.title,
+                reason=reason,
             )
         self.layer = layer
 
@@ -189,36 +185,29 @@ def run_recurrence(
     S, L = inputs.shape[:2]
     if inputs.shape[2] != F:
         raise Refusal(
-            text(
-                "`X` (S, L, F) must have {F} features at each step, one for each column of "
-                "W_xh; got an array of shape {inputs}.",
-                F=F,
-                inputs=inputs.shape,
-            )
+            "`X` (S, L, F) must have {F} features at each step, one for each column of "
+            "W_xh; got an array of shape {inputs}.",
+            F=F,
+            inputs=inputs.shape,
         )
     state = np.zeros((S, H)) if h0 is None else real_array("h0", h0, 2).astype(np.float64)
     if state.shape != (S, H):
         raise Refusal(
-            text(
-                "`h0` must hold a state for each of the {S} sequences, shape {expected}; got "
-                "{shape}.",
-                S=S,
-                expected=(S, H),
-                shape=state.shape,
-            )
+            "`h0` must hold a state for each of the {S} sequences, shape {expected}; got {shape}.",
+            S=S,
+            expected=(S, H),
+            shape=state.shape,
         )
     T = L if steps is None else whole_number("steps", steps, 1)
     require_room(text("The states of all steps"), T, S, 2 * H)
     scale = np.ones(T) if factors is None else real_array("factors", factors, 1)
     if scale.shape != (T,) or (scale <= 0).any():
         raise Refusal(
-            text(
-                "`factors` must hold a number above 0 for each of the {T} steps; got {count} "
-                "numbers, the least {least:g}.",
-                T=T,
-                count=len(scale),
-                least=scale.min(),
-            )
+            "`factors` must hold a number above 0 for each of the {T} steps; got {count} "
+            "numbers, the least {least:g}.",
+            T=T,
+            count=len(scale),
+            least=scale.min(),
         )
 
     summed, hidden = np.empty((T, S, H)), np.empty((T + 1, S, H))
@@ -247,10 +236,8 @@ def digit_rows(digits: Dataset, cases: ArrayLike) -> Array:
     """
     if digits.image_shape is None:
         raise Refusal(
-            text(
-                "Only images are read row by row; those of {data!s} are not. Use the digits.",
-                data=digits.title,
-            )
+            "Only images are read row by row; those of {data!s} are not. Use the digits.",
+            data=digits.title,
         )
     images = digits.raw[np.asarray(cases)].reshape(-1, *digits.image_shape)
     rows: Array = images / digits.raw.max()

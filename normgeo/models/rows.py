@@ -60,12 +60,10 @@ class RowsLinearization:
             done += part.at.cases
         if done != self.cases:
             raise Refusal(
-                text(
-                    "Each pass must find the same rows: the first had {N:,}, a later one {done:,}. "
-                    "Give a function that begins again, or a file that nobody writes.",
-                    N=self.cases,
-                    done=done,
-                )
+                "Each pass must find the same rows: the first had {N:,}, a later one {done:,}. "
+                "Give a function that begins again, or a file that nobody writes.",
+                N=self.cases,
+                done=done,
             )
 
     def gathered(self, step: Step[T], merge: Merge[T]) -> T:
@@ -113,18 +111,16 @@ def checked_blocks(rows: Rows, W: Array) -> Iterator[Array]:
         if not np.isfinite(X).all():
             n, d = np.argwhere(~np.isfinite(X))[0]
             raise Refusal(
-                text(
-                    "`X` must hold finite numbers; got {value} in row {row:,}, column {column}, "
-                    "counted from 0. Remove or impute it first.",
-                    value=X[n, d],
-                    row=done + n,
-                    column=d,
-                )
+                "`X` must hold finite numbers; got {value} in row {row:,}, column {column}, "
+                "counted from 0. Remove or impute it first.",
+                value=X[n, d],
+                row=done + n,
+                column=d,
             )
         yield X.astype(np.result_type(X, W, np.float32), copy=False)
         done += len(X)
     if done == rows.start:
-        raise Refusal(text("There must be a row or more; what gives the rows of `X` gives none."))
+        raise Refusal("There must be a row or more; what gives the rows of `X` gives none.")
 
 
 def gathering(rows: Rows, W: Array) -> Gather:
@@ -207,10 +203,7 @@ def _labelled(parts: Iterator[Part], cases: int, y: Rows) -> Iterator[tuple[Part
 
 def _unequal(N: int, found: str) -> Refusal:
     return Refusal(
-        text(
-            "`X` and `y` must have a row for each of the same cases; got {X} rows in X and {y} "
-            "in y.",
-            X=N,
-            y=found,
-        )
+        "`X` and `y` must have a row for each of the same cases; got {X} rows in X and {y} in y.",
+        X=N,
+        y=found,
     )

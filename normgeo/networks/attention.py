@@ -157,9 +157,7 @@ def require_current(normalizer: Normalizer | str) -> Normalizer:
     normalizer = normalizer_of(normalizer)
     if normalizer.statistics == "frozen":
         raise Refusal(
-            text(
-                "A head is looked at with the statistics of its tokens; got a normalizer with "
-                'frozen ones. Use statistics="current".'
-            )
+            "A head is looked at with the statistics of its tokens; got a normalizer with "
+            'frozen ones. Use statistics="current".'
         )
     return normalizer

@@ -66,12 +66,10 @@ class ImageNorm(Constant):
         self.groups = whole_number("groups", groups, 1)
         if self.groups != 1 and (chosen is None or not chosen.takes_groups):
             raise Refusal(
-                text(
-                    "`groups` splits the channels for group norm; got groups={groups} for {name}. "
-                    "Use groups=1 or group norm.",
-                    groups=self.groups,
-                    name=self.title,
-                )
+                "`groups` splits the channels for group norm; got groups={groups} for {name}. "
+                "Use groups=1 or group norm.",
+                groups=self.groups,
+                name=self.title,
             )
 
     @property
@@ -100,11 +98,9 @@ class ImageNorm(Constant):
         rows = self._rows(A)
         if rows.shape[1] == 1:
             raise Refusal(
-                text(
-                    "Here {name} averages over a single entry, which is its own mean. Use more "
-                    "cases, channels or places.",
-                    name=self.title,
-                )
+                "Here {name} averages over a single entry, which is its own mean. Use more "
+                "cases, channels or places.",
+                name=self.title,
             )
         with np.errstate(all="ignore"):
             if known is None or not self.shared_by_cases:
@@ -116,11 +112,9 @@ class ImageNorm(Constant):
             z = C / known.sigma
         if not all(np.isfinite(part).all() for part in (z, *known)):
             raise Refusal(
-                text(
-                    "Here {name} has no z: a variance is 0, as of equal entries, or exceeds the "
-                    "largest float. Use an `eps` above 0, or smaller numbers.",
-                    name=self.title,
-                )
+                "Here {name} has no z: a variance is 0, as of equal entries, or exceeds the "
+                "largest float. Use an `eps` above 0, or smaller numbers.",
+                name=self.title,
             )
         return Normalized(self, self._entries(z, A.shape), z, known)
 

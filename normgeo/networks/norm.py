@@ -37,17 +37,13 @@ def require_norm(normalizer: Normalizer | str, features: int, cases: int) -> Nor
     normalizer = normalizer_of(normalizer)
     if normalizer.normalizes_weights:
         raise Refusal(
-            text(
-                "This network normalizes the residual stream, not weights. Choose a norm of cases "
-                "or features, such as layer norm."
-            )
+            "This network normalizes the residual stream, not weights. Choose a norm of cases "
+            "or features, such as layer norm."
         )
     if normalizer.statistics == "frozen":
         raise Refusal(
-            text(
-                "A network is looked at as it is trained, with current statistics; got a "
-                "normalizer with frozen ones."
-            )
+            "A network is looked at as it is trained, with current statistics; got a "
+            "normalizer with frozen ones."
         )
     if reason := normalizer.undefined(cases, features, features):
         raise Refusal(reason)

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from normgeo.base.arguments import shown
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 
 
 def parts_of(name: str, values: object, letters: str) -> tuple[Any, ...]:
@@ -24,12 +23,7 @@ def parts_of(name: str, values: object, letters: str) -> tuple[Any, ...]:
     if not isinstance(values, list | tuple) or len(values) != len(letters.split()):
         listed = ", ".join(letters.split())
         raise Refusal(
-            text(
-                "`{name}` must be ({parts}); got {value}.",
-                name=name,
-                parts=listed,
-                value=shown(values),
-            )
+            "`{name}` must be ({parts}); got {value}.", name=name, parts=listed, value=shown(values)
         )
     return tuple(values)
 
@@ -44,12 +38,10 @@ def of_shape(name: str, values: ArrayLike, *shape: int | None) -> Array:
     array = real_array(name, values, len(shape)).astype(np.float64, copy=False)
     if any(wanted not in (None, found) for wanted, found in zip(shape, array.shape, strict=True)):
         raise Refusal(
-            text(
-                "`{name}` must have shape ({shape}); got {found}.",
-                name=name,
-                shape=", ".join("…" if one is None else str(one) for one in shape),
-                found=array.shape,
-            )
+            "`{name}` must have shape ({shape}); got {found}.",
+            name=name,
+            shape=", ".join("…" if one is None else str(one) for one in shape),
+            found=array.shape,
         )
     return array
 
@@ -58,8 +50,6 @@ def require_finite(what: str, arrays: Iterable[Array]) -> None:
     """Refuse results that overflowed."""
     if not all(np.isfinite(array).all() for array in arrays):
         raise Refusal(
-            text(
-                "{what} exceed the largest float. Use smaller weights, smaller inputs or a norm.",
-                what=what,
-            )
+            "{what} exceed the largest float. Use smaller weights, smaller inputs or a norm.",
+            what=what,
         )

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 from normgeo.base.arguments import instance_of
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.networks.convolution import ConvolutionalNetwork
 
 
@@ -79,20 +78,15 @@ def place_statistics(network: ConvolutionalNetwork, seen: ArrayLike) -> PlaceSta
     side = isqrt(places)
     if side * side != places:
         raise Refusal(
-            text(
-                "The windows must be of square images, with a square number of places; got "
-                "{places}.",
-                places=places,
-            )
+            "The windows must be of square images, with a square number of places; got {places}.",
+            places=places,
         )
     a = passed.summed / (np.abs(passed.summed).max() or 1.0)
     mean, sigma = a.mean(), a.std()
     if not sigma:
         raise Refusal(
-            text(
-                "All sums of the layer are equal, so that it has no spread to compare with. Use "
-                "other weights or images."
-            )
+            "All sums of the layer are equal, so that it has no spread to compare with. Use "
+            "other weights or images."
         )
     return PlaceStatistics(
         *(

@@ -250,9 +250,7 @@ def _checked(parts: object) -> Parts:
     D = len(E)
     if not isinstance(blocks, list | tuple) or not blocks:
         raise Refusal(
-            text(
-                "`blocks` must be a list with one block or more; got {value}.", value=shown(blocks)
-            )
+            "`blocks` must be a list with one block or more; got {value}.", value=shown(blocks)
         )
 
     def gain(name: str, values: object) -> Gain:
@@ -281,9 +279,7 @@ def _checked(parts: object) -> Parts:
 def _finite(x: Array) -> Array:
     if not np.isfinite(x).all():
         raise Refusal(
-            text(
-                "The residual stream exceeds the largest float. Use fewer blocks, smaller weights "
-                "or a norm."
-            )
+            "The residual stream exceeds the largest float. Use fewer blocks, smaller weights "
+            "or a norm."
         )
     return x

@@ -101,7 +101,7 @@ def train_convolution(
             change, memory = rule.update(memory, theta, gradient, rates, decays)
             theta = theta + change
         if not np.isfinite(theta).all():
-            raise Refusal(text("The training leaves the range of floats. Use a smaller `rate`."))
+            raise Refusal("The training leaves the range of floats. Use a smaller `rate`.")
         network = network.unpack(theta)
     found = ConvolutionHistory(
         network,

@@ -95,7 +95,7 @@ def averages(
     found = {}
     for key, normalizer in normalizers.items():
         if not normalizer.scaling.divides:
-            raise Refusal(text("An average needs a scale; {name} has none.", name=normalizer.title))
+            raise Refusal("An average needs a scale; {name} has none.", name=normalizer.title)
         for matrix, values in (("A", A), ("W", W)):
 
             def seen(M: Array, matrix: str = matrix, normalizer: Normalizer = normalizer) -> Array:

@@ -101,11 +101,9 @@ def batch_noise(
     same = (values == values[0]).all(axis=0)
     if same.any():
         raise Refusal(
-            text(
-                "Neuron {h} has the same summed input in every case, so σ = 0 and there is no "
-                "noise to measure. Leave it out.",
-                h=np.flatnonzero(same)[0],
-            )
+            "Neuron {h} has the same summed input in every case, so σ = 0 and there is no "
+            "noise to measure. Leave it out.",
+            h=np.flatnonzero(same)[0],
         )
     # Scaled by a power of two near the largest value, squares neither overflow nor underflow.
     exponent = np.frexp(np.abs(values).max(axis=0))[1]
@@ -186,10 +184,8 @@ def batch_drift(
     normalizer = normalizer_of(normalizer)
     if normalizer.statistics == "frozen":
         raise Refusal(
-            text(
-                "Training computes with the statistics of its batch; got a normalizer with frozen "
-                "ones, which have no drift. Use statistics='current'."
-            )
+            "Training computes with the statistics of its batch; got a normalizer with frozen "
+            "ones, which have no drift. Use statistics='current'."
         )
     batches = whole_number("batches", batches, 1)
     instance_of("rng", rng, np.random.Generator)
@@ -200,10 +196,8 @@ def batch_drift(
     frozen, scale = at.z, _rms(at.z.ravel())
     if scale <= over.rounding * _rms((over.sizes(weights) / at.sigma).ravel()):
         raise Refusal(
-            text(
-                "The change of z is measured against z, which must not be 0 everywhere; all summed "
-                "inputs equal their means here, to within rounding. Use other cases or weights."
-            )
+            "The change of z is measured against z, which must not be 0 everywhere; all summed "
+            "inputs equal their means here, to within rounding. Use other cases or weights."
         )
     change, reasons = [], []
     for m in Progress.of(progress).over(asked.tolist()):
@@ -229,14 +223,12 @@ def batch_sizes(N: int) -> Array:
 
 def _checked_sizes(sizes: ArrayLike | None, N: int) -> Array:
     if N < 2:
-        raise Refusal(
-            text("A batch is a part of the cases, so there must be 2 or more; got {N}.", N=N)
-        )
+        raise Refusal("A batch is a part of the cases, so there must be 2 or more; got {N}.", N=N)
     if sizes is None:
         return batch_sizes(N)
     asked = np.array(whole_numbers("sizes", sizes, 1, N), dtype=int)
     if not asked.size:
-        raise Refusal(text("`sizes` must name a size or more; got none."))
+        raise Refusal("`sizes` must name a size or more; got none.")
     return asked
 
 

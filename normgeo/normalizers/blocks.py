@@ -51,11 +51,9 @@ class Blocks:
         places, _ = np.nonzero(self.neurons == neuron)
         if not len(places):
             raise Refusal(
-                text(
-                    "Neurons are numbered from 0 to {last} here; got {neuron}. Choose another.",
-                    last=self.neurons.size - 1,
-                    neuron=neuron,
-                )
+                "Neurons are numbered from 0 to {last} here; got {neuron}. Choose another.",
+                last=self.neurons.size - 1,
+                neuron=neuron,
             )
         return int(places[0])
 
@@ -114,10 +112,8 @@ def require_direction(vectors: Array) -> None:
     """Refuse vectors (…, n) of zeros."""
     if not lengths(vectors).all():
         raise Refusal(
-            text(
-                "A homogeneous block needs a direction to turn from; got one whose centered "
-                "weights are all zero. Start from other weights."
-            )
+            "A homogeneous block needs a direction to turn from; got one whose centered "
+            "weights are all zero. Start from other weights."
         )
 
 

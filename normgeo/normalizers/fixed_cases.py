@@ -118,12 +118,10 @@ class FixedCases:
         require_same_features(weights, self.X)
         if len(weights) != self.neurons:
             raise Refusal(
-                text(
-                    "`W` must have a row for each of the {neurons} neurons that were asked for; "
-                    "got shape {shape}.",
-                    neurons=self.neurons,
-                    shape=weights.shape,
-                )
+                "`W` must have a row for each of the {neurons} neurons that were asked for; "
+                "got shape {shape}.",
+                neurons=self.neurons,
+                shape=weights.shape,
             )
         kind = np.result_type(weights, self.X, np.float32)
         if kind != self.X.dtype:
@@ -208,11 +206,9 @@ class FixedCases:
             if sigma.all():
                 place = text("{place} to within rounding", place=place)
             raise Refusal(
-                text(
-                    "σ must not vanish, but {place}, so there is nothing to divide by. Change "
-                    "that row, drop it, or use a larger eps with a batch or layer scale.",
-                    place=place,
-                )
+                "σ must not vanish, but {place}, so there is nothing to divide by. Change "
+                "that row, drop it, or use a larger eps with a batch or layer scale.",
+                place=place,
             )
         require_normal(sigma, sigma, "σ")
 
@@ -230,25 +226,21 @@ def require_normal(values: Array, sigma: Array, name: str) -> None:
     small = (values < tiny) & (sigma > 0)
     if small.any():
         raise Refusal(
-            text(
-                "{name} must not be below the smallest normal number of {kind}, {tiny:.3g}; got "
-                "σ = {sigma:.3g}. Scale W or X up, or use a wider type.",
-                name=name,
-                kind=values.dtype,
-                tiny=tiny,
-                sigma=np.broadcast_to(sigma, small.shape)[small].min(),
-            )
+            "{name} must not be below the smallest normal number of {kind}, {tiny:.3g}; got "
+            "σ = {sigma:.3g}. Scale W or X up, or use a wider type.",
+            name=name,
+            kind=values.dtype,
+            tiny=tiny,
+            sigma=np.broadcast_to(sigma, small.shape)[small].min(),
         )
 
 
 def overflow(W: Array, X: Array, kind: np.dtype[Any]) -> Refusal:
     """The error for summed inputs that are too large for their type."""
     return Refusal(
-        text(
-            "The summed inputs overflow {kind}: the largest |x| is {x:.3g} and the largest |w| "
-            "{w:.3g}. Scale them down or use a wider type.",
-            kind=kind,
-            x=np.abs(X).max(),
-            w=np.abs(W).max(),
-        )
+        "The summed inputs overflow {kind}: the largest |x| is {x:.3g} and the largest |w| "
+        "{w:.3g}. Scale them down or use a wider type.",
+        kind=kind,
+        x=np.abs(X).max(),
+        w=np.abs(W).max(),
     )

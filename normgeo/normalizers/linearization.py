@@ -15,7 +15,6 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.normalizers.centers import Center
 from normgeo.normalizers.scales import Scale, ScalePoint
 
@@ -74,9 +73,7 @@ class Linearization:
         if dX is not None:
             parts.append(self.center.project_inputs(self._wide(dX)) @ self.centered_weights.T)
         if not parts:
-            raise Refusal(
-                text("`jvp` needs a change: give dW (H, D), dX (N, D) or both; got none.")
-            )
+            raise Refusal("`jvp` needs a change: give dW (H, D), dX (N, D) or both; got none.")
         dC = parts[0] if len(parts) == 1 else parts[0] + parts[1]
         return self.scale.differential(dC, dW_centered, self.point)
 

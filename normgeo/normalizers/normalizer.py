@@ -89,24 +89,20 @@ class Normalizer:
         whole_number("groups", self.groups, 1, by_type=True)
         if self.groups > 1 and not self.shared_by_neurons:
             raise Refusal(
-                text(
-                    "`groups` splits the neurons that a layer statistic averages over; got "
-                    "groups={groups} with center {center!r} and scale {scale!r}. Use groups=1, or "
-                    "the word 'layer'.",
-                    groups=self.groups,
-                    center=self.center,
-                    scale=self.scale,
-                )
+                "`groups` splits the neurons that a layer statistic averages over; got "
+                "groups={groups} with center {center!r} and scale {scale!r}. Use groups=1, or "
+                "the word 'layer'.",
+                groups=self.groups,
+                center=self.center,
+                scale=self.scale,
             )
         real_number("eps", self.eps, least=0)
         if self.statistics == "frozen" and not self.shared_by_cases:
             raise Refusal(
-                text(
-                    "`statistics='frozen'` freezes batch statistics; center {center!r} and scale "
-                    "{scale!r} have none. Use 'current'.",
-                    center=self.center,
-                    scale=self.scale,
-                )
+                "`statistics='frozen'` freezes batch statistics; center {center!r} and scale "
+                "{scale!r} have none. Use 'current'.",
+                center=self.center,
+                scale=self.scale,
             )
 
     @property
@@ -402,10 +398,8 @@ class Normalizer:
             return center, scale
         if reference is None:
             raise Refusal(
-                text(
-                    "Frozen batch statistics come from a reference batch; got none. "
-                    "Give reference=(W, X)."
-                )
+                "Frozen batch statistics come from a reference batch; got none. "
+                "Give reference=(W, X)."
             )
         W0, X0 = reference
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -434,19 +428,15 @@ def _checked_reference(
 ) -> tuple[Array, Array]:
     given = entries("reference", reference, text("two arrays, W and X"))
     if len(given) != 2:
-        raise Refusal(
-            text("`reference` must be a pair (W, X); got {count} entries.", count=len(given))
-        )
+        raise Refusal("`reference` must be a pair (W, X); got {count} entries.", count=len(given))
     W0, X0 = (real_array(f"reference[{i}]", given[i], 2) for i in (0, 1))
     if W0.shape != shape or X0.shape[1] != shape[1]:
         raise Refusal(
-            text(
-                "`reference` must be a batch (W, X) of the same layer, W of shape {shape} and X "
-                "with {features} features; got shapes {W} and {X}.",
-                shape=shape,
-                features=shape[1],
-                W=W0.shape,
-                X=X0.shape,
-            )
+            "`reference` must be a batch (W, X) of the same layer, W of shape {shape} and X "
+            "with {features} features; got shapes {W} and {X}.",
+            shape=shape,
+            features=shape[1],
+            W=W0.shape,
+            X=X0.shape,
         )
     return W0, X0

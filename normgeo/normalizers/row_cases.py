@@ -94,10 +94,8 @@ class RowsScale(Scale):
     def differential(self, dC: Array, dW_centered: Array | None, at: ScalePoint) -> Array:
         if dW_centered is None:
             raise Refusal(
-                text(
-                    "Over rows in blocks only the weights change: a change of an input would "
-                    "reach the other blocks by their batch statistic."
-                )
+                "Over rows in blocks only the weights change: a change of an input would "
+                "reach the other blocks by their batch statistic."
             )
         along = np.einsum("hd,...hd->...h", self.radial(dC, at), dW_centered)
         change: Array = (dC - at.z * along[..., None, :]) / at.sigma
@@ -215,12 +213,10 @@ def _variance(
         raise overflow(W, np.array([moments.largest]), np.dtype(np.float64))
     if (square < SMALLEST_SQUARE).any():
         raise Refusal(
-            text(
-                "Over rows in blocks the squares of the summed inputs are added up, which must not "
-                "be below {least:g}; their size is {size:.3g}. Scale W or X up.",
-                least=SMALLEST_SQUARE,
-                size=float(square.min()),
-            )
+            "Over rows in blocks the squares of the summed inputs are added up, which must not "
+            "be below {least:g}; their size is {size:.3g}. Scale W or X up.",
+            least=SMALLEST_SQUARE,
+            size=float(square.min()),
         )
     return v[None], np.sqrt(square)[None], products
 
@@ -229,10 +225,8 @@ def _require_means(*words: Statistic) -> None:
     for word in words:
         if word.shared_by_cases and not word.merges:
             raise Refusal(
-                text(
-                    "Over rows in blocks a statistic of the cases must be a mean over them, whose "
-                    "parts add up; of {word!r} that is not known. Hold the cases in memory, or say "
-                    "`merges = True` in its class where it is so.",
-                    word=word.key,
-                )
+                "Over rows in blocks a statistic of the cases must be a mean over them, whose "
+                "parts add up; of {word!r} that is not known. Hold the cases in memory, or say "
+                "`merges = True` in its class where it is so.",
+                word=word.key,
             )

@@ -116,12 +116,10 @@ class Scale(Statistic):
         """
         if self.shared_by_neurons:
             raise Refusal(
-                text(
-                    "Eq. 13 and 14 keep what is a neuron's own, which of a σ that neurons share "
-                    "its scale must say; {word!r} does not. Use the exact Fisher information, or "
-                    "write `own_neuron` of that scale.",
-                    word=self.key,
-                )
+                "Eq. 13 and 14 keep what is a neuron's own, which of a σ that neurons share "
+                "its scale must say; {word!r} does not. Use the exact Fisher information, or "
+                "write `own_neuron` of that scale.",
+                word=self.key,
             )
         return self
 

@@ -158,21 +158,17 @@ def shared_statistics(key: str, values: ArrayLike, groups: int = 1) -> Statistic
     array = real_array("values", values, 0, 32).astype(np.float64)
     if array.ndim < 2:
         raise Refusal(
-            text(
-                "`values` must have cases and channels, (N, C), and may have positions, "
-                "(N, C, R, …); got an array of shape {shape}.",
-                shape=array.shape,
-            )
+            "`values` must have cases and channels, (N, C), and may have positions, "
+            "(N, C, R, …); got an array of shape {shape}.",
+            shape=array.shape,
         )
     whole_number("groups", groups, 1, by_type=True)
     if groups != 1 and not sharing.takes_groups:
         raise Refusal(
-            text(
-                "`groups` splits the channels for group norm; got groups={groups} for {name}. "
-                "Use groups=1 or group norm.",
-                groups=groups,
-                name=sharing.title,
-            )
+            "`groups` splits the channels for group norm; got groups={groups} for {name}. "
+            "Use groups=1 or group norm.",
+            groups=groups,
+            name=sharing.title,
         )
     N, C = array.shape[:2]
     G = C if sharing.channels_apart else groups
@@ -247,12 +243,10 @@ def feature_maps(images: ArrayLike) -> Array:
     pixels = real_array("images", images, 3)
     if min(pixels.shape[1:]) < 3:
         raise Refusal(
-            text(
-                "Images must be at least as large as the filters, 3 × 3; got {height} × {width} "
-                "pixels.",
-                height=pixels.shape[1],
-                width=pixels.shape[2],
-            )
+            "Images must be at least as large as the filters, 3 × 3; got {height} × {width} "
+            "pixels.",
+            height=pixels.shape[1],
+            width=pixels.shape[2],
         )
     windows = np.lib.stride_tricks.sliding_window_view(pixels, (3, 3), axis=(1, 2))
     maps: Array = np.einsum("nrsij,cij->ncrs", windows, np.array(list(FILTERS.values())))

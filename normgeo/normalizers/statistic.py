@@ -22,7 +22,7 @@ def group_size(neurons: int, groups: int) -> int:
         got = text("got {groups} groups for {neurons} neurons", groups=groups, neurons=neurons)
         if neurons == 1:
             got = text("got {groups} groups for one neuron", groups=groups)
-        raise Refusal(text("{rule}; {got}.", rule=rule, got=got))
+        raise Refusal("{rule}; {got}.", rule=rule, got=got)
     return neurons // groups
 
 

@@ -24,7 +24,6 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import graded_null_space
-from normgeo.base.text import text
 from normgeo.fisher.operator import MAX_BYTES, Fisher
 from normgeo.models.families import Family
 from normgeo.models.linearization import ModelLinearization
@@ -69,12 +68,10 @@ class NeuronCenter(Center):
 def _beyond_float64(size: float) -> Refusal:
     """The error for directions along which one unit of the outputs exceeds the range of float64."""
     return Refusal(
-        text(
-            "Directions in weight space must be numbers of float64, below 1.8e308; the outputs "
-            "change by {size:.2g} for a change of a parameter by 1, so that theirs are larger. "
-            "Multiply the inputs and weights by a factor that brings them nearer to 1.",
-            size=float(size),
-        )
+        "Directions in weight space must be numbers of float64, below 1.8e308; the outputs "
+        "change by {size:.2g} for a change of a parameter by 1, so that theirs are larger. "
+        "Multiply the inputs and weights by a factor that brings them nearer to 1.",
+        size=float(size),
     )
 
 

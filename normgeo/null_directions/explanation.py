@@ -21,7 +21,6 @@ from normgeo.base.arguments import instance_of, word_of
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.subspaces import without
-from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.null_directions.null_chain import NullChain
 from normgeo.null_directions.null_space import INSIDE, NullSpace
@@ -123,11 +122,9 @@ def explain(model: NormalizedGLM, X: ArrayLike, null: NullSpace) -> Explanation:
     instance_of("model", model, NormalizedGLM)
     if model.layout != instance_of("null", null, NullSpace).layout:
         raise Refusal(
-            text(
-                "`null` must be a null space of this model, with {layout}; got one with {other}.",
-                layout=model.layout,
-                other=null.layout,
-            )
+            "`null` must be a null space of this model, with {layout}; got one with {other}.",
+            layout=model.layout,
+            other=null.layout,
         )
     at = model.linearize(X)
     chain = NullChain(model, at.own_neuron() if null.which.coupling == "paper" else at, null)

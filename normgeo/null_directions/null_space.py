@@ -137,10 +137,8 @@ def null_space(
     weights_only = flag("weights_only", weights_only)
     if instance_of("F", F, Fisher).form == "blocks":
         raise Refusal(
-            text(
-                "A null space is that of the whole Fisher information; got form='blocks', "
-                "which leaves the parts between neurons out. Use 'operator' or 'dense'."
-            )
+            "A null space is that of the whole Fisher information; got form='blocks', "
+            "which leaves the parts between neurons out. Use 'operator' or 'dense'."
         )
     if tolerance is not None:
         tolerance = real_number("tolerance", tolerance, above=0, below=1)

@@ -78,11 +78,9 @@ def walk(
     )
     if dW.shape != model.W.shape:
         raise Refusal(
-            text(
-                "`change` must have the shape of W, {shape}; got {got}.",
-                shape=model.W.shape,
-                got=dW.shape,
-            )
+            "`change` must have the shape of W, {shape}; got {got}.",
+            shape=model.W.shape,
+            got=dW.shape,
         )
     case = whole_number("case", case, 0, len(inputs) - 1, text("the cases"))
     cases, family, phi = model.over(inputs), model.family, model.phi

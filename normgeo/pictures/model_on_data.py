@@ -114,13 +114,11 @@ def targets_of(dataset: Dataset, settings: Settings) -> tuple[str, Array]:
         return key, dataset.one_against_rest().y
     if family.coupled and not dataset.labelled:
         raise Refusal(
-            text(
-                "A {family} family needs class labels; the targets of {data!s} are {own}. "
-                "Choose the automatic family, or data with classes, such as the digits.",
-                family=family.title,
-                data=dataset.title,
-                own=FAMILIES[dataset.family].title,
-            )
+            "A {family} family needs class labels; the targets of {data!s} are {own}. "
+            "Choose the automatic family, or data with classes, such as the digits.",
+            family=family.title,
+            data=dataset.title,
+            own=FAMILIES[dataset.family].title,
         )
     family.encode(dataset.y, dataset.H)
     return key, dataset.y
@@ -143,14 +141,12 @@ def neurons_of(dataset: Dataset, settings: Settings) -> int:
     if settings.weights == "fitted":
         if settings.neurons not in (0, outputs):
             raise Refusal(
-                text(
-                    "Fitted weights have one neuron for each output of {data!s}, {outputs} in all, "
-                    "not {neurons}. Use random weights to choose.",
-                    outputs=outputs,
-                    data=dataset.title,
-                    neurons=settings.neurons,
-                ),
-                weights="random",
+                "Fitted weights have one neuron for each output of {data!s}, {outputs} in all, "
+                "not {neurons}. Use random weights to choose.",
+                outputs=outputs,
+                data=dataset.title,
+                neurons=settings.neurons,
+                way_out={"weights": "random"},
             )
         return outputs
     return settings.neurons or max(outputs, SMALLEST_RANDOM_LAYER)

@@ -57,12 +57,10 @@ def in_order(files: Sequence[Path], steps: Sequence[int]) -> None:
     rising = all(a < b for a, b in pairwise(steps))
     if len(files) < 2 or len(steps) != len(files) or not rising:
         raise Refusal(
-            text(
-                "Checkpoints must be two or more files with a step for each, rising; got {files} "
-                "and {steps}.",
-                files=text("{count} files", count=len(files)),
-                steps=text("{count} steps", count=len(steps)),
-            )
+            "Checkpoints must be two or more files with a step for each, rising; got {files} "
+            "and {steps}.",
+            files=text("{count} files", count=len(files)),
+            steps=text("{count} steps", count=len(steps)),
         )
 
 

@@ -131,10 +131,8 @@ def findings(
     within = real_number("within", within, above=0, below=1)
     if not len(run.steps):
         raise Refusal(
-            text(
-                "A run is judged by its records, and this recording has none yet. Call `step` "
-                "once for each step."
-            )
+            "A run is judged by its records, and this recording has none yet. Call `step` "
+            "once for each step."
         )
     half = np.arange(len(run.steps) - max(1, len(run.steps) // 2), len(run.steps))
     norm_off, angle_off = _off(run, rule)

@@ -35,13 +35,11 @@ def found_in(arrays: object, name: str, what: str = WEIGHTS) -> Any:
         if not isinstance(here, Mapping) or part not in here:
             held = list(arrays)[:_NAMES] if isinstance(arrays, Mapping) else ()
             raise Refusal(
-                text(
-                    "{what} are named as in the mapping that they are kept in, with / between "
-                    "the names of nested ones; there is no {name!r} in it, which holds {names!s}.",
-                    what=what,
-                    name=name,
-                    names=", ".join(map(str, held)) or text("nothing"),
-                )
+                "{what} are named as in the mapping that they are kept in, with / between "
+                "the names of nested ones; there is no {name!r} in it, which holds {names!s}.",
+                what=what,
+                name=name,
+                names=", ".join(map(str, held)) or text("nothing"),
             )
         here = here[part]
     return here
@@ -56,12 +54,10 @@ def viewed(name: str, values: Any, what: str = WEIGHTS) -> Array:
     """
     if is_masked(values):
         raise Refusal(
-            text(
-                "{what} must be plain numbers; {name!r} is a masked array, whose mask would be "
-                "lost. Fill the masked ones in first.",
-                what=what,
-                name=name,
-            )
+            "{what} must be plain numbers; {name!r} is a masked array, whose mask would be "
+            "lost. Fill the masked ones in first.",
+            what=what,
+            name=name,
         )
     try:
         array = as_array(printable(name), values)
@@ -78,11 +74,9 @@ def viewed(name: str, values: Any, what: str = WEIGHTS) -> Array:
 
 def _refused(name: str, kind: str, what: str) -> Refusal:
     return Refusal(
-        text(
-            "{what} must be arrays of real numbers that NumPy can view, by `__array__` or "
-            "`__dlpack__`; {name!r} is of type {kind!s}.",
-            what=what,
-            name=name,
-            kind=kind,
-        )
+        "{what} must be arrays of real numbers that NumPy can view, by `__array__` or "
+        "`__dlpack__`; {name!r} is of type {kind!s}.",
+        what=what,
+        name=name,
+        kind=kind,
     )

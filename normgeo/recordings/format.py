@@ -65,12 +65,10 @@ class Header:
     def __post_init__(self) -> None:
         if (neurons := sum(tensor.shape[tensor.axis] for tensor in self.tensors)) > MOST_NEURONS:
             raise Refusal(
-                text(
-                    "A recording holds up to {most:,} neurons; these are {neurons:,}. Leave some "
-                    "weights out.",
-                    most=MOST_NEURONS,
-                    neurons=neurons,
-                )
+                "A recording holds up to {most:,} neurons; these are {neurons:,}. Leave some "
+                "weights out.",
+                most=MOST_NEURONS,
+                neurons=neurons,
             )
 
     @cached_property
@@ -171,13 +169,11 @@ def read_file(path: Path) -> Contents:
         there = os.fstat(file.fileno()).st_size - place
         if there > LARGEST:
             raise Refusal(
-                text(
-                    "{path!s} holds {there:,} bytes of records; up to {most:,} are read. Record "
-                    "every tenth step, or fewer blocks.",
-                    path=path,
-                    there=there,
-                    most=LARGEST,
-                )
+                "{path!s} holds {there:,} bytes of records; up to {most:,} are read. Record "
+                "every tenth step, or fewer blocks.",
+                path=path,
+                there=there,
+                most=LARGEST,
             )
         data = file.read(there // size * size)
     whole = len(data) // size  # a file that is being written may have become shorter
@@ -243,11 +239,9 @@ def _numbers_of(optimizer: Optimizer) -> dict[str, Any]:
 
 def _refused(path: Path, why: str) -> Refusal:
     return Refusal(
-        text(
-            "A recording is a file that `normgeo.Recorder` has written; {path!s} is none: {why}.",
-            path=path,
-            why=why,
-        )
+        "A recording is a file that `normgeo.Recorder` has written; {path!s} is none: {why}.",
+        path=path,
+        why=why,
     )
 
 

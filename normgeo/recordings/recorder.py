@@ -79,11 +79,9 @@ class Recorder(Closable):
         given: object = blocks
         if not isinstance(given, Mapping) or not given or not all(map(_is_name, given)):
             raise Refusal(
-                text(
-                    "`blocks` must name the recorded weights with the norm behind each, as in "
-                    "{{'fc.weight': 'batch'}}; got {given}.",
-                    given=shown(given),
-                )
+                "`blocks` must name the recorded weights with the norm behind each, as in "
+                "{{'fc.weight': 'batch'}}; got {given}.",
+                given=shown(given),
             )
         self._path = file_path("path", path)
         self._blocks = {
@@ -127,7 +125,7 @@ class Recorder(Closable):
 
         """
         if self._file is None:
-            raise Refusal(text("This recorder is closed. Begin another one, with append=True."))
+            raise Refusal("This recorder is closed. Begin another one, with append=True.")
         now = self._step if at is None else whole_number("at", at, self._step)
         found = [self._found_in(weights, name) for name in self._blocks]
         rates = np.array(
@@ -181,21 +179,16 @@ class Recorder(Closable):
         there = self._path.exists() and self._path.stat().st_size > 0
         if there and not self._append:
             raise Refusal(
-                text(
-                    "{path!s} is there already. Record to another file, or go on with this one "
-                    "with append=True.",
-                    path=self._path,
-                )
+                "{path!s} is there already. Record to another file, or go on with this one "
+                "with append=True.",
+                path=self._path,
             )
         file = self._path.open("ab", buffering=0)
         try:
             if not lock(file):
                 raise Refusal(
-                    text(
-                        "Another recorder writes {path!s}. Close it first, or record to another "
-                        "file.",
-                        path=self._path,
-                    )
+                    "Another recorder writes {path!s}. Close it first, or record to another file.",
+                    path=self._path,
                 )
             if there:
                 contents = read_file(self._path)
@@ -254,12 +247,10 @@ class Recorder(Closable):
         there = [tensor.name for tensor in header.tensors]
         if there != [*self._blocks]:
             raise Refusal(
-                text(
-                    "A recording goes on with the weights that it began with, {there!s}; got "
-                    "{given!s}. Begin another file.",
-                    there=", ".join(there),
-                    given=", ".join(self._blocks),
-                )
+                "A recording goes on with the weights that it began with, {there!s}; got "
+                "{given!s}. Begin another file.",
+                there=", ".join(there),
+                given=", ".join(self._blocks),
             )
         pairs: list[tuple[str, object, object]] = []
         if self._optimizer is not None:
@@ -275,13 +266,11 @@ class Recorder(Closable):
         for what, there_is, here in pairs:
             if there_is != here:
                 raise Refusal(
-                    text(
-                        "A recording goes on as it began: {what} was {then} and is {now} here. "
-                        "State the same, or begin another file.",
-                        what=what,
-                        then=shown(there_is),
-                        now=shown(here),
-                    )
+                    "A recording goes on as it began: {what} was {then} and is {now} here. "
+                    "State the same, or begin another file.",
+                    what=what,
+                    then=shown(there_is),
+                    now=shown(here),
                 )
 
 
@@ -296,29 +285,23 @@ def _biases_of(biases: object, blocks: Mapping[str, Normalizer]) -> dict[str, st
         return {}
     if not isinstance(biases, Mapping) or not all(map(_is_name, [*biases, *biases.values()])):
         raise Refusal(
-            text(
-                "`biases` must name the bias of each of the weights that have one, as in "
-                "{{'fc.weight': 'fc.bias'}}; got {given}.",
-                given=shown(biases),
-            )
+            "`biases` must name the bias of each of the weights that have one, as in "
+            "{{'fc.weight': 'fc.bias'}}; got {given}.",
+            given=shown(biases),
         )
     for name in biases:
         if name not in blocks:
             raise Refusal(
-                text(
-                    "`biases` must be of weights that are recorded; {name!r} is not among "
-                    "`blocks`. Name it there as well.",
-                    name=name,
-                )
+                "`biases` must be of weights that are recorded; {name!r} is not among "
+                "`blocks`. Name it there as well.",
+                name=name,
             )
         if not blocks[name].takes_bias:
             raise Refusal(
-                text(
-                    "A bias is a part of the block where a norm divides by a scale that the bias "
-                    "is in; that of {name!r}, {norm}, does not. Leave the bias out.",
-                    name=name,
-                    norm=blocks[name].title,
-                )
+                "A bias is a part of the block where a norm divides by a scale that the bias "
+                "is in; that of {name!r}, {norm}, does not. Leave the bias out.",
+                name=name,
+                norm=blocks[name].title,
             )
     return dict(biases)
 

@@ -11,7 +11,6 @@ import numpy as np
 from normgeo.base.arguments import whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.normalizers.blocks import Blocks
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.recordings.foreign import GRADIENTS, WEIGHTS, viewed
@@ -49,13 +48,11 @@ class Tensor:
         shape = viewed(name, values).shape
         if len(shape) < 2 or 0 in shape:
             raise Refusal(
-                text(
-                    "Recorded weights are matrices or convolutions, with an axis for the neurons "
-                    "and others for what each of them weighs; {name!r} has the shape {shape}. "
-                    "Leave it out.",
-                    name=name,
-                    shape=shape,
-                )
+                "Recorded weights are matrices or convolutions, with an axis for the neurons "
+                "and others for what each of them weighs; {name!r} has the shape {shape}. "
+                "Leave it out.",
+                name=name,
+                shape=shape,
             )
         tensor = cls(name, shape, axis, normalizer, bias)
         tensor.blocks  # noqa: B018 - refuses a number of groups that does not split the neurons
@@ -89,23 +86,19 @@ class Tensor:
         array = viewed(self.name, values, what)
         if array.shape != self.shape and what == GRADIENTS:
             raise Refusal(
-                text(
-                    "A gradient has the shape of its weights; that of {name!r} has {now}, and the "
-                    "weights have {shape}. Check which gradient is whose.",
-                    name=self.name,
-                    shape=self.shape,
-                    now=array.shape,
-                )
+                "A gradient has the shape of its weights; that of {name!r} has {now}, and the "
+                "weights have {shape}. Check which gradient is whose.",
+                name=self.name,
+                shape=self.shape,
+                now=array.shape,
             )
         if array.shape != self.shape:
             raise Refusal(
-                text(
-                    "The weights of a run keep their shapes; {name!r} had {shape} when the "
-                    "recording began and has {now} now. Begin another recording.",
-                    name=self.name,
-                    shape=self.shape,
-                    now=array.shape,
-                )
+                "The weights of a run keep their shapes; {name!r} had {shape} when the "
+                "recording began and has {now} now. Begin another recording.",
+                name=self.name,
+                shape=self.shape,
+                now=array.shape,
             )
         return array
 

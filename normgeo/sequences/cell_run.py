@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from normgeo.base.arrays import Array, real_array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.sequences.cell import Product, State
 from normgeo.sequences.layer import CellLayer
 from normgeo.sequences.step_statistics import MEMORY, NOTHING_SEEN, StepStatistics, holding
@@ -132,16 +131,14 @@ class CellRun:
         U = real_array("U", U, 3)
         if U.shape != self.hidden[1:].shape:
             raise Refusal(
-                text(
-                    "`U` must be a change of each state, (T, S, H) = {expected}; got {shape}.",
-                    expected=self.hidden[1:].shape,
-                    shape=U.shape,
-                )
+                "`U` must be a change of each state, (T, S, H) = {expected}; got {shape}.",
+                expected=self.hidden[1:].shape,
+                shape=U.shape,
             )
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             gradient = self._vjp(U)
         if not np.isfinite(gradient).all():
-            raise Refusal(text("The gradient through time exceeds the largest float."))
+            raise Refusal("The gradient through time exceeds the largest float.")
         return gradient
 
     def _vjp(self, U: Array) -> Array:

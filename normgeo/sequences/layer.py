@@ -17,7 +17,6 @@ from normgeo.base.arguments import flag, instance_of, real_number, shown, whole_
 from normgeo.base.arrays import Array, real_array, require_room
 from normgeo.base.constant import Constant
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.models.linearization import ParameterLayout
 from normgeo.normalizers.named import normalizer_of
 from normgeo.normalizers.normalizer import Normalizer
@@ -74,10 +73,8 @@ class CellLayer(Constant):
         normalizer = normalizer_of(normalizer)
         if normalizer.statistics == "frozen":
             raise Refusal(
-                text(
-                    "A layer computes with current statistics; got a normalizer with frozen "
-                    "ones. Statistics for test time are an argument of the run."
-                )
+                "A layer computes with current statistics; got a normalizer with frozen "
+                "ones. Statistics for test time are an argument of the run."
             )
         self.normalizer = normalizer
         self.gate_by_gate = flag("gate_by_gate", gate_by_gate)
@@ -85,13 +82,11 @@ class CellLayer(Constant):
             _of_length(one, 3) for one in units
         ):
             raise Refusal(
-                text(
-                    "`units` must be a list of (W, b, g), one of each of the {count} products of "
-                    "the {cell}; got {got}.",
-                    count=len(self.cell.products),
-                    cell=self.cell.title,
-                    got=shown(units),
-                )
+                "`units` must be a list of (W, b, g), one of each of the {count} products of "
+                "the {cell}; got {got}.",
+                count=len(self.cell.products),
+                cell=self.cell.title,
+                got=shown(units),
             )
         taken = [
             _checked(f"units[{index}]", real_array(f"units[{index}] W", W, 2), b, g, normalizer)
@@ -103,23 +98,21 @@ class CellLayer(Constant):
             expected = product.gates * H, product.state * H + product.inputs * F[0]
             if one.W.shape != expected or not H:
                 raise Refusal(
-                    text(
-                        "W of product {place} of the {cell} must be {expected} for {H} neurons and "
-                        "{F} features; got {shape}.",
-                        place=index,
-                        cell=self.cell.title,
-                        expected=expected,
-                        H=H,
-                        F=F[0],
-                        shape=one.W.shape,
-                    )
+                    "W of product {place} of the {cell} must be {expected} for {H} neurons and "
+                    "{F} features; got {shape}.",
+                    place=index,
+                    cell=self.cell.title,
+                    expected=expected,
+                    H=H,
+                    F=F[0],
+                    shape=one.W.shape,
                 )
         self.units = tuple(taken)
         has_memory = self.cell.memory and not normalizer.is_standard
         if memory is not None and not _of_length(memory, 2):
-            raise Refusal(text("`memory` must be (b, g); got {got}.", got=shown(memory)))
+            raise Refusal("`memory` must be (b, g); got {got}.", got=shown(memory))
         if memory is not None and not has_memory:
-            raise Refusal(text("Nothing normalizes a memory here; leave `memory` out."))
+            raise Refusal("Nothing normalizes a memory here; leave `memory` out.")
         b, g = (np.zeros(H), None) if memory is None else memory
         own = _checked("memory", np.zeros((H, 0)), b, g, normalizer) if has_memory else None
         self.memory = own
@@ -190,11 +183,9 @@ class CellLayer(Constant):
         sizes = [layout.size for layout in layouts]
         if np.shape(theta) != (sum(sizes),):
             raise Refusal(
-                text(
-                    "`theta` must have shape ({size},), all parameters of the layer; got {shape}.",
-                    size=sum(sizes),
-                    shape=np.shape(theta),
-                )
+                "`theta` must have shape ({size},), all parameters of the layer; got {shape}.",
+                size=sum(sizes),
+                shape=np.shape(theta),
             )
         parts = np.split(np.asarray(theta), np.cumsum(sizes)[:-1])
         units = [layout.split(part) for layout, part in zip(layouts, parts, strict=True)]
@@ -253,7 +244,7 @@ def _checked(
     name: str, W: Array, b: ArrayLike, g: ArrayLike | None, normalizer: Normalizer
 ) -> Units:
     if g is not None and normalizer.is_standard:
-        raise Refusal(text("The standard layer (none, none) has no gain. Leave g out."))
+        raise Refusal("The standard layer (none, none) has no gain. Leave g out.")
     gain = np.ones(len(W)) if g is None and not normalizer.is_standard else g
     vectors = [
         None if value is None else real_array(f"{name} {letter}", value, 1).astype(np.float64)
@@ -262,13 +253,10 @@ def _checked(
     for vector in vectors:
         if vector is not None and len(vector) != len(W):
             raise Refusal(
-                text(
-                    "`{name}` must have b and g with one number for each of its {K} sums; got "
-                    "{count}.",
-                    name=name,
-                    K=len(W),
-                    count=len(vector),
-                )
+                "`{name}` must have b and g with one number for each of its {K} sums; got {count}.",
+                name=name,
+                K=len(W),
+                count=len(vector),
             )
     first, gains = vectors
     assert first is not None  # noqa: S101 - b is always given

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from normgeo.base.arguments import instance_of, whole_number
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.layers import UnitsLinearization
 from normgeo.normalizers.named import NORMALIZERS
@@ -54,13 +53,11 @@ class SequenceModel:
         instance_of("output", self.output, NormalizedGLM)
         if self.output.W.shape[1] != self.layer.neurons or not self.output.family.has_classes:
             raise Refusal(
-                text(
-                    "The output must tell classes from {H} inputs, one for each neuron of the "
-                    "layer; got weights of shape {shape} and the {family} family.",
-                    H=self.layer.neurons,
-                    shape=self.output.W.shape,
-                    family=self.output.family.key,
-                )
+                "The output must tell classes from {H} inputs, one for each neuron of the "
+                "layer; got weights of shape {shape} and the {family} family.",
+                H=self.layer.neurons,
+                shape=self.output.W.shape,
+                family=self.output.family.key,
             )
 
     @classmethod

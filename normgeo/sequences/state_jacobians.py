@@ -56,7 +56,7 @@ def cell_jacobian_norms(
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             before = np.concatenate(past.back(t, change).state, axis=-1)
         if not np.isfinite(before).all():
-            raise Refusal(text("The Jacobian of step {t} exceeds the largest float.", t=t + 1))
+            raise Refusal("The Jacobian of step {t} exceeds the largest float.", t=t + 1)
         product, grown = rescaled(before.swapaxes(0, 1))
         exponent = exponent + grown
         if t in wanted:

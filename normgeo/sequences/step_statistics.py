@@ -18,7 +18,6 @@ import numpy as np
 from normgeo.base.arguments import word_of
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.models.running_averages import LEAST_SHARE
 from normgeo.sequences.stream import Held, Stream
 
@@ -49,10 +48,8 @@ class StepStatistics:
         )
         if not fits:
             raise Refusal(
-                text(
-                    "`statistics` must be of a layer of the same kind; got those of another one, "
-                    "or of no batch at all."
-                )
+                "`statistics` must be of a layer of the same kind; got those of another one, "
+                "or of no batch at all."
             )
 
     @property
@@ -88,13 +85,11 @@ class StepStatistics:
             return self
         if beyond == "refuse":
             raise Refusal(
-                text(
-                    "Batch norm has statistics of the {seen} steps of training, and none of the "
-                    "steps after them; got sequences of {steps} steps. Use shorter sequences, or "
-                    "beyond='last', the statistics of the last step.",
-                    seen=self.steps,
-                    steps=steps,
-                )
+                "Batch norm has statistics of the {seen} steps of training, and none of the "
+                "steps after them; got sequences of {steps} steps. Use shorter sequences, or "
+                "beyond='last', the statistics of the last step.",
+                seen=self.steps,
+                steps=steps,
             )
         at = np.minimum(np.arange(steps), self.steps - 1)
         products = tuple(

@@ -72,12 +72,10 @@ def _digits(title: str, features: int, steps: int, seed: int) -> Sequences:
     pixels = digits.raw.reshape(len(digits.raw), -1, features) / digits.raw.max()
     if steps % pixels.shape[1]:
         raise Refusal(
-            text(
-                "{title} are read in {whole} steps or a multiple, each as often; got {steps}.",
-                title=title,
-                whole=pixels.shape[1],
-                steps=steps,
-            )
+            "{title} are read in {whole} steps or a multiple, each as often; got {steps}.",
+            title=title,
+            whole=pixels.shape[1],
+            steps=steps,
         )
     X = np.repeat(pixels, steps // pixels.shape[1], axis=1)
     train, test = held_out_cases(digits, seed=seed)
@@ -130,7 +128,7 @@ def zen() -> str:
     for node in ast.walk(ast.parse(source or "")):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) > 99:
             return codecs.decode(node.value, "rot13").lower()
-    raise Refusal(text("This Python has no source of its module `this`; use the digits."))
+    raise Refusal("This Python has no source of its module `this`; use the digits.")
 
 
 TASKS: dict[str, Task] = {

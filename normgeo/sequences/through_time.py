@@ -130,11 +130,9 @@ def _time_first(X: ArrayLike, features: int) -> Array:
     inputs = real_array("X", X, 3)
     if inputs.shape[2] != features:
         raise Refusal(
-            text(
-                "`X` (S, T, F) must have {F} features at each step; got an array of shape {shape}.",
-                F=features,
-                shape=inputs.shape,
-            )
+            "`X` (S, T, F) must have {F} features at each step; got an array of shape {shape}.",
+            F=features,
+            shape=inputs.shape,
         )
     return np.ascontiguousarray(inputs.swapaxes(0, 1), dtype=np.float64)
 
@@ -148,14 +146,12 @@ def _checked_start(start: object, states: int, S: int, H: int) -> tuple[Array, .
     given = tuple(real_array(f"start[{i}]", each, 2) for i, each in enumerate(parts))
     if [each.shape for each in given] != [(S, H)] * states:
         raise Refusal(
-            text(
-                "`start` must hold {states} arrays of a state for each of the {S} sequences, shape "
-                "{expected}; got {shapes}.",
-                states=states,
-                S=S,
-                expected=(S, H),
-                shapes=", ".join(str(each.shape) for each in given) or text("nothing"),
-            )
+            "`start` must hold {states} arrays of a state for each of the {S} sequences, shape "
+            "{expected}; got {shapes}.",
+            states=states,
+            S=S,
+            expected=(S, H),
+            shapes=", ".join(str(each.shape) for each in given) or text("nothing"),
         )
     return given
 
@@ -177,12 +173,10 @@ def _within_floats(layer: CellLayer, inputs: Array, states: tuple[Array, ...]) -
             sums = size * float(np.abs(np.ones(1) if g is None else g).max()) + np.abs(b).max()
         if not sums < LARGEST:
             raise Refusal(
-                text(
-                    "A cell takes sums up to {most:.0e}; weights, gains or biases and inputs may "
-                    "make them {sums:.3g} here. Scale them down.",
-                    most=LARGEST,
-                    sums=sums,
-                )
+                "A cell takes sums up to {most:.0e}; weights, gains or biases and inputs may "
+                "make them {sums:.3g} here. Scale them down.",
+                most=LARGEST,
+                sums=sums,
             )
         safe = safe and (not scale.divides or eps**0.5 > ROUNDING * size)
     return safe
@@ -216,9 +210,7 @@ def _require_finite(run: CellRun) -> None:
     lost = np.any([~np.isfinite(each).all(axis=(1, 2)) for each in run.states], axis=0)
     if lost.any():
         raise Refusal(
-            text(
-                "Step {t} has no state: a sum exceeds the largest float, or a memory has no "
-                "spread to divide by. Use smaller weights or inputs, or an eps above 0.",
-                t=int(np.argmax(lost)),
-            )
+            "Step {t} has no state: a sum exceeds the largest float, or a memory has no "
+            "spread to divide by. Use smaller weights or inputs, or an eps above 0.",
+            t=int(np.argmax(lost)),
         )

@@ -194,7 +194,7 @@ def _walk(
         change, memory = rule.update(memory, theta, gradient, rates, decays)
         theta = theta + change
         if not np.isfinite(theta).all():
-            raise Refusal(text("The parameters exceed the largest float. Use a smaller `rate`."))
+            raise Refusal("The parameters exceed the largest float. Use a smaller `rate`.")
         model = model.unpack(theta)
         if shares:
             statistics = run.averaged_into(statistics)

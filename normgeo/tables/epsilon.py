@@ -86,10 +86,8 @@ def _pairs(report: LayerReport) -> EpsilonPairs:
     pairs = None if report.epsilon is None else report.epsilon.pairs
     if pairs is None:
         raise Refusal(
-            text(
-                "What ε takes in each case needs activations X, after a residual sum the stream "
-                "as well, and a norm whose ε is not 0; {name!r} lacks some of it.",
-                name=report.layer.title,
-            )
+            "What ε takes in each case needs activations X, after a residual sum the stream "
+            "as well, and a norm whose ε is not 0; {name!r} lacks some of it.",
+            name=report.layer.title,
         )
     return pairs

@@ -41,11 +41,9 @@ def render(table: Table, format: str, encoding: str = "utf-8") -> str:
     """
     if format not in FORMATS:
         raise Refusal(
-            text(
-                "`format` must be one of {formats}; got {format!r}.",
-                formats=", ".join(FORMATS),
-                format=format,
-            )
+            "`format` must be one of {formats}; got {format!r}.",
+            formats=", ".join(FORMATS),
+            format=format,
         )
     words = _spelled(encoding) if format == "json" else _escaped(encoding)
     with marking(str):  # each format escapes cells in its own way

@@ -11,7 +11,6 @@ from typing import Any, final
 import numpy as np
 
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 
 
 @final
@@ -47,20 +46,16 @@ class Table:
         ):
             if len(values) != len(self.columns):
                 raise Refusal(
-                    text(
-                        "A table with {columns} columns needs as many values in each row; {name} "
-                        "has {count}.",
-                        columns=len(self.columns),
-                        name=name,
-                        count=len(values),
-                    )
+                    "A table with {columns} columns needs as many values in each row; {name} "
+                    "has {count}.",
+                    columns=len(self.columns),
+                    name=name,
+                    count=len(values),
                 )
         if len(set(self.headings)) < len(self.columns):
             raise Refusal(
-                text(
-                    "The columns of a table must differ; got {headings}.",
-                    headings=", ".join(self.headings),
-                )
+                "The columns of a table must differ; got {headings}.",
+                headings=", ".join(self.headings),
             )
 
     @property

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.checkpoints.proposal import Proposal
 from normgeo.torch.network import function_of, has_outputs_last, parameters_of, plain_name
 from normgeo.torch.norms import Norm, recognized
@@ -79,10 +78,8 @@ class HookedRun:
             again = self._again(lambda *_: None)
         if not self._same(again, self._outputs):
             raise Refusal(
-                text(
-                    "Layers are looked at in several calls of the module, which must agree. Switch "
-                    "dropout and other noise off: `.eval()`, and `.train()` of batch norms alone."
-                )
+                "Layers are looked at in several calls of the module, which must agree. Switch "
+                "dropout and other noise off: `.eval()`, and `.train()` of batch norms alone."
             )
 
     @classmethod

@@ -63,19 +63,15 @@ def layers(
         wanted, known = {*names}, {one.name for one, _ in proposals}
         if unknown := sorted(wanted - known):
             raise Refusal(
-                text(
-                    "`names` must be of layers of the module, {known!s}; got {unknown!s}.",
-                    known=shown(sorted(known)),
-                    unknown=shown(unknown),
-                )
+                "`names` must be of layers of the module, {known!s}; got {unknown!s}.",
+                known=shown(sorted(known)),
+                unknown=shown(unknown),
             )
         proposals = [(one, call) for one, call in proposals if one.name in wanted]
     if not proposals:
         raise Refusal(
-            text(
-                "`layers` tells of linear layers and convolutions, and the module calls none; "
-                "`normgeo.torch.measure` tells of all of its parameters."
-            )
+            "`layers` tells of linear layers and convolutions, and the module calls none; "
+            "`normgeo.torch.measure` tells of all of its parameters."
         )
     told = [_with_norm(run, one, call) for one, call in proposals]
     shared = with_sharing([found.proposal for found in told])

@@ -7,7 +7,6 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.measured.measuring import measure as measure_function
 from normgeo.measured.table import MeasuredTable
 
@@ -54,12 +53,7 @@ def parameters_of(model: Any) -> dict[str, Any]:
     """Return the parameters of a module by plain name, tied ones once; refuse what is no module."""
     named = getattr(model, "named_parameters", None)
     if not callable(named):
-        raise Refusal(
-            text(
-                "`model` must be a torch.nn.Module; got {kind}.",
-                kind=type(model).__name__,
-            )
-        )
+        raise Refusal("`model` must be a torch.nn.Module; got {kind}.", kind=type(model).__name__)
     return {plain_name(name): parameter for name, parameter in named()}
 
 

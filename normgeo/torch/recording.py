@@ -9,7 +9,6 @@ from typing import Any, Self, final
 from normgeo.base.arguments import shown
 from normgeo.base.closable import Closable
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.dynamics.adam import Adam, AdamW
 from normgeo.dynamics.gradient_descent import GradientDescent, Momentum
 from normgeo.dynamics.lion import Lion
@@ -69,17 +68,12 @@ class Recorder(Closable):
         parameters = parameters_of(inside)
         if not callable(getattr(optimizer, "register_step_post_hook", None)):
             raise Refusal(
-                text(
-                    "`optimizer` must be one of torch.optim; got {kind}.",
-                    kind=type(optimizer).__name__,
-                )
+                "`optimizer` must be one of torch.optim; got {kind}.", kind=type(optimizer).__name__
             )
         if (batch is None) == (table is None):
             raise Refusal(
-                text(
-                    "Which weights a norm stands behind is measured: give a `batch` that the "
-                    "module takes, or the `table` of such a measurement, and not both."
-                )
+                "Which weights a norm stands behind is measured: give a `batch` that the "
+                "module takes, or the `table` of such a measurement, and not both."
             )
         table = measure(inside, batch) if table is None else table
         stepped = _numbers(optimizer, parameters)
@@ -134,11 +128,9 @@ def _held(
     wanted = None if names is None else {*names}
     if unknown := sorted((wanted or {*()}) - {*told["blocks"]}):
         raise Refusal(
-            text(
-                "`names` must be of measured matrices, {known!s}; got {unknown!s}.",
-                known=shown(sorted(told["blocks"])),
-                unknown=shown(unknown),
-            )
+            "`names` must be of measured matrices, {known!s}; got {unknown!s}.",
+            known=shown(sorted(told["blocks"])),
+            unknown=shown(unknown),
         )
     blocks, biases = {}, {}
     for name, norm in told["blocks"].items():
@@ -151,10 +143,8 @@ def _held(
             biases[name] = bias
     if not blocks:
         raise Refusal(
-            text(
-                "The optimizer must have a matrix of the module; it has none. Check that both are "
-                "of the same network."
-            )
+            "The optimizer must have a matrix of the module; it has none. Check that both are "
+            "of the same network."
         )
     return told | {"blocks": blocks, "biases": biases}
 

@@ -47,7 +47,7 @@ def test_button_makes_what_the_tab_needs(shown, subtests):
 
 
 def test_way_out_goes_along_where_a_refusal_is_sent_and_kept():
-    refused = Refusal("No.", decay=None)
+    refused = Refusal("No.", way_out={"decay": None})
     assert pickle.loads(pickle.dumps(refused)).way_out == {"decay": None}
     kept: Cache[str, str] = Cache(bytes=1e4)
     kept.keep("a", refused)

@@ -11,7 +11,6 @@ from typing import Any
 from normgeo.base.arguments import file_path, flag, seed_number, whole_number
 from normgeo.base.budget import memory
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.measured.parameters import require_axes, require_names
 from normgeo.measured.saved.described import role_from, tensor_from, trade_from
 from normgeo.measured.table import KIND, MeasuredTable, Options
@@ -40,17 +39,15 @@ def read_measured(path: str | os.PathLike[str]) -> MeasuredTable:
     """
     found = file_path("path", path)
     if found.exists() and not found.is_file() and not found.is_dir():
-        raise Refusal(text("{path!s} is no file but a pipe or a device.", path=found))
+        raise Refusal("{path!s} is no file but a pipe or a device.", path=found)
     with found.open("rb") as file:
         size = os.fstat(file.fileno()).st_size  # read(n) takes n bytes of memory, however few come
         content = file.read(min(size, LARGEST) + 1)
     if len(content) > LARGEST:
         raise Refusal(
-            text(
-                "{path!s} is too large for a measured table: up to {most} are read.",
-                path=found,
-                most=memory(LARGEST),
-            )
+            "{path!s} is too large for a measured table: up to {most} are read.",
+            path=found,
+            most=memory(LARGEST),
         )
     try:
         told = json.loads(content)
@@ -66,12 +63,10 @@ def read_measured(path: str | os.PathLike[str]) -> MeasuredTable:
         OverflowError,
     ) as error:
         raise Refusal(
-            text(
-                "A measured table is a .json file that `MeasuredTable.save` or `normgeo network` "
-                "has written; {path!s} is none ({error!s}).",
-                path=found,
-                error=str(error)[:200].rstrip("."),
-            )
+            "A measured table is a .json file that `MeasuredTable.save` or `normgeo network` "
+            "has written; {path!s} is none ({error!s}).",
+            path=found,
+            error=str(error)[:200].rstrip("."),
         ) from error
 
 

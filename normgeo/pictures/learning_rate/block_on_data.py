@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.models.glm import NormalizedGLM
 from normgeo.models.objective import BlockObjective
 from normgeo.normalizers.blocks import Blocks, lengths, require_direction
@@ -85,14 +84,12 @@ def sizes_of_block(settings: Settings) -> Sizes:
     dataset = data_of(settings, "standardized")
     if sizes.coupled and dataset.H > sizes.H:
         raise Refusal(
-            text(
-                "{data!s} has {outputs} classes, so its model needs as many neurons; here are {H}. "
-                "Use more, or the Bernoulli family: one class against the rest.",
-                data=dataset.title,
-                outputs=dataset.H,
-                H=sizes.H,
-            ),
-            neurons=0,
+            "{data!s} has {outputs} classes, so its model needs as many neurons; here are {H}. "
+            "Use more, or the Bernoulli family: one class against the rest.",
+            data=dataset.title,
+            outputs=dataset.H,
+            H=sizes.H,
+            way_out={"neurons": 0},
         )
     sizes.require_z(settings.normalizer)
     blocks = Blocks.of(settings.normalizer, sizes.H)
@@ -113,34 +110,32 @@ def at_norm(model: NormalizedGLM, norm: float) -> NormalizedGLM:
 
 def _no_block(method: Normalizer) -> Refusal:
     if not method.scaling.divides:
-        words = text(
+        return Refusal(
             "The {method} model does not divide by a scale, so a longer weight vector is another "
             "function, with a larger output: no law ties the turn of a step to ‖w‖. Choose a "
             "method with a scale: batch norm, weight norm or layer norm.",
             method=method.title,
+            way_out={"method": Settings.method},
         )
-        return Refusal(words, method=Settings.method)
-    words = text(
+    return Refusal(
         "With frozen statistics {method} divides by a constant, so a longer weight vector is "
         "another function: no law ties the turn of a step to ‖w‖. Choose current statistics.",
         method=method.title,
+        way_out={"statistics": "current"},
     )
-    return Refusal(words, statistics="current")
 
 
 def _flat(method: Normalizer, neurons: int, settings: Settings) -> Refusal:
     if method.leaves_only_signs(neurons * method.groups):
-        words = text(
+        # Fitted weights have as many neurons as there are outputs.
+        others = {"weights": "random"} if settings.weights == "fitted" else {}
+        return Refusal(
             "With two neurons to a group, {method} makes z = ±1 whatever the weights, so the loss "
             "has no gradient and no step turns anything. Take three neurons or more to a group.",
             method=method.title,
+            way_out={"neurons": 4 * method.groups} | others,
         )
-        # Fitted weights have as many neurons as there are outputs.
-        others = {"weights": "random"} if settings.weights == "fitted" else {}
-        return Refusal(words, neurons=4 * method.groups, **others)
     return Refusal(
-        text(
-            "The loss does not change where these weights turn: their gradient is zero, so no step "
-            "turns them. Choose another method, another neuron or other data."
-        )
+        "The loss does not change where these weights turn: their gradient is zero, so no step "
+        "turns them. Choose another method, another neuron or other data."
     )

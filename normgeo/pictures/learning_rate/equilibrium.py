@@ -149,12 +149,10 @@ def _compute(settings: Settings, progress: Progress) -> Equilibria:
     whole = [run for run in real if run.steps >= FEWEST]
     if not whole:
         raise Refusal(
-            text(
-                "An equilibrium takes {least} steps or more, and the runs have {steps}. Take "
-                "more steps, or a smaller learning rate η.",
-                least=FEWEST,
-                steps=max(run.steps for run in real),
-            )
+            "An equilibrium takes {least} steps or more, and the runs have {steps}. Take "
+            "more steps, or a smaller learning rate η.",
+            least=FEWEST,
+            steps=max(run.steps for run in real),
         )
     gradient_norm = settled_gradient(whole, ONLY)
     size = len(it.objective.own)

@@ -53,23 +53,19 @@ def decay_for_run(settings: Settings, rate: float, share: float) -> float:
     decay = share / rate if settings.decay is None else settings.decay
     if decay == 0:
         raise Refusal(
-            text(
-                "Without weight decay nothing stops the growth of the norm, so there is no "
-                "balance to show. Choose a weight decay λ above 0, or leave the field empty."
-            ),
-            decay=None,
+            "Without weight decay nothing stops the growth of the norm, so there is no "
+            "balance to show. Choose a weight decay λ above 0, or leave the field empty.",
+            way_out={"decay": None},
         )
     if rate * decay >= 1:
         raise Refusal(
-            text(
-                "A step of decay multiplies the weights by 1 − ηλ, which must be above 0 to "
-                "keep their direction; got η = {rate} and λ = {decay}, so ηλ = {product}. "
-                "Choose a smaller λ, or leave the field empty.",
-                rate=number(rate, 4),
-                decay=number(decay, 4),
-                product=number(rate * decay, 4),
-            ),
-            decay=None,
+            "A step of decay multiplies the weights by 1 − ηλ, which must be above 0 to "
+            "keep their direction; got η = {rate} and λ = {decay}, so ηλ = {product}. "
+            "Choose a smaller λ, or leave the field empty.",
+            rate=number(rate, 4),
+            decay=number(decay, 4),
+            product=number(rate * decay, 4),
+            way_out={"decay": None},
         )
     return decay
 
@@ -86,13 +82,11 @@ def batch_for_run(settings: Settings, cases: int, suggested: int = 0) -> int | N
         size = min(suggested, cases // 4)
     if size > cases:
         raise Refusal(
-            text(
-                "A mini-batch has at most the {cases} cases of the data, not {size}. "
-                "Choose a smaller one, or 0 for all cases.",
-                cases=cases,
-                size=size,
-            ),
-            mini_batch=None,
+            "A mini-batch has at most the {cases} cases of the data, not {size}. "
+            "Choose a smaller one, or 0 for all cases.",
+            cases=cases,
+            size=size,
+            way_out={"mini_batch": None},
         )
     return size if 0 < size < cases else None
 

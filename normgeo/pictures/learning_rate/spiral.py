@@ -117,10 +117,8 @@ def _compute(settings: Settings, progress: Progress) -> Spiral:
     )
     if run.diverged and not run.steps:
         raise Refusal(
-            text(
-                "The first step cannot be taken: {reason} Choose a smaller learning rate η.",
-                reason=run.diverged.reason,
-            )
+            "The first step cannot be taken: {reason} Choose a smaller learning rate η.",
+            reason=run.diverged.reason,
         )
     plane = plane_path(run, block=ONLY, plane="first_step")
     run = run.of_block(ONLY)

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 
 _NAMES = (
     "chromium",
@@ -49,11 +48,9 @@ def find_browser() -> str | None:
         found = shutil.which(named)
         if found is None:
             raise Refusal(
-                text(
-                    "BROWSER_PATH must name an executable file; got {named!r}. "
-                    "Correct it, or unset it to use an installed browser.",
-                    named=named,
-                )
+                "BROWSER_PATH must name an executable file; got {named!r}. "
+                "Correct it, or unset it to use an installed browser.",
+                named=named,
             )
         return found
     on_path = (shutil.which(name) for name in _NAMES)

@@ -73,7 +73,7 @@ def format_of(path: str | Path) -> str:
     if suffix not in FORMATS:
         known = ", ".join(f".{format}" for format in FORMATS)
         sentence = "A figure's file must end in one of {known}; got {path!r}."
-        raise Refusal(text(sentence, known=known, path=str(path)))
+        raise Refusal(sentence, known=known, path=str(path))
     return suffix
 
 
@@ -125,11 +125,9 @@ def to_bytes(
     """
     if format not in FORMATS:
         raise Refusal(
-            text(
-                "`format` must be one of {known}; got {format!r}.",
-                known=", ".join(FORMATS),
-                format=format,
-            )
+            "`format` must be one of {known}; got {format!r}.",
+            known=", ".join(FORMATS),
+            format=format,
         )
     title = str(title) or _plain(figure.layout.title.text or "") or "normgeo"
     alt = str(alt) or title

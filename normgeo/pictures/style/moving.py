@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 from PIL import Image
 
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.pictures.style.static import Draw, still
 
 SECONDS = 6.0  # for one way through the frames
@@ -24,7 +23,7 @@ def gif(figure: go.Figure, draw: Draw, alt: str) -> bytes:
 
     """
     if not figure.frames:
-        raise Refusal(text("A .gif moves, and this figure has no slider. Choose .png or .svg."))
+        raise Refusal("A .gif moves, and this figure has no slider. Choose .png or .svg.")
     forth = [_image(draw(one, "png")) for one in _frames(figure)]
     first, *others = [*forth, *forth[-2:0:-1]]
     out = BytesIO()

@@ -50,10 +50,8 @@ def read_run(
     in_order(files, steps := steps_of(files) if steps is None else steps)
     if rate is None:
         raise Refusal(
-            text(
-                "Checkpoints do not say at which learning rate η they were made. State it, and "
-                "the weight decay λ where there is one."
-            )
+            "Checkpoints do not say at which learning rate η they were made. State it, and "
+            "the weight decay λ where there is one."
         )
     layers = Checkpoint.of(files[0], **(corrections or {})).proposals
     blocks = {layer.name: _norm_after(layer) for layer in layers}
@@ -76,12 +74,10 @@ def are_checkpoints(files: Sequence[Path]) -> bool:
     recordings = sum(map(is_recording, files))
     if recordings and len(files) > 1:
         raise Refusal(
-            text(
-                "A run is one recording, or two checkpoints and more; {recordings} of these "
-                "{files} files are recordings. Give one alone.",
-                recordings=recordings,
-                files=len(files),
-            )
+            "A run is one recording, or two checkpoints and more; {recordings} of these "
+            "{files} files are recordings. Give one alone.",
+            recordings=recordings,
+            files=len(files),
         )
     return not recordings and (len(files) > 1 or files[0].suffix.lower() in SUFFIXES)
 
@@ -117,26 +113,22 @@ def _weights(file: Path, layers: Sequence[Proposal]) -> dict[str, Array]:
         tensor = tensors.get(layer.weight.name)
         if tensor is None or tensor.shape != layer.weight.shape:
             raise Refusal(
-                text(
-                    "Checkpoints of a run must hold the same weights; {name!r} has the shape "
-                    "{shape} in the first one, and {other!s} in {file!s}.",
-                    name=layer.weight.name[:80],
-                    shape=layer.weight.shape,
-                    other=text("is missing") if tensor is None else tensor.shape,
-                    file=file,
-                )
+                "Checkpoints of a run must hold the same weights; {name!r} has the shape "
+                "{shape} in the first one, and {other!s} in {file!s}.",
+                name=layer.weight.name[:80],
+                shape=layer.weight.shape,
+                other=text("is missing") if tensor is None else tensor.shape,
+                file=file,
             )
         found[layer.name] = layer.arrangement.rows(tensor.read())
         if _has_bias(layer):
             bias = tensors.get(layer.module.tensors["bias"].name)
             if bias is None or (own := layer.arrangement.of_rows(bias.read().ravel())) is None:
                 raise Refusal(
-                    text(
-                        "Checkpoints of a run must hold the same weights; {name!r} is missing in "
-                        "{file!s}.",
-                        name=layer.module.tensors["bias"].name[:80],
-                        file=file,
-                    )
+                    "Checkpoints of a run must hold the same weights; {name!r} is missing in "
+                    "{file!s}.",
+                    name=layer.module.tensors["bias"].name[:80],
+                    file=file,
                 )
             found[_bias_of(layer)] = own
     return found

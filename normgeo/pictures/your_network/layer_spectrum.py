@@ -125,7 +125,7 @@ def compute(settings: Settings, progress: Progress) -> LayerSpectrum:
     wanted = {"family": FAMILY, "eigenvalues": None, "null_directions": False}
     report = report_of(settings, progress=progress, **wanted)
     if progress.stopped:
-        raise Refusal(text("Stopped before the eigenvalues were found."))
+        raise Refusal("Stopped before the eigenvalues were found.")
     found = LayerSpectrum.of(report, EXAMPLES[settings.layer].title, FAMILY)
     if found is None:
         raise Refusal(fisher_takes(report.layer))

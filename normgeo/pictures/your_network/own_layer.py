@@ -170,12 +170,10 @@ def _tell(
     told.norms, told.taken_from = found.norms_for(proposal), _taken_from(proposal)
     if (H := proposal.arrangement.shape[0]) > MOST:
         raise Refusal(
-            text(
-                "A page takes layers of up to {most:,} neurons; this one has {H:,}. Use "
-                "`python -m normgeo layer`, which takes more.",
-                most=MOST,
-                H=H,
-            )
+            "A page takes layers of up to {most:,} neurons; this one has {H:,}. Use "
+            "`python -m normgeo layer`, which takes more.",
+            most=MOST,
+            H=H,
         )
     for file in extra.values():
         _require_small(list_tensors(file), UNPACKED)
@@ -265,15 +263,13 @@ def _require_all_small(proposals: Iterable[Proposal], gradients: Mapping[str, Te
         neurons += one.arrangement.shape[0] if one.weight.name in gradients else 0
     if size > EVERY or neurons > EVERY_ANGLE:
         raise Refusal(
-            text(
-                "A page tells all layers of up to {most} as float64, and of up to {neurons:,} "
-                "neurons with gradients; these take {size}, with {have:,}. Use `python -m normgeo "
-                "layer`, which takes more.",
-                most=memory(EVERY),
-                neurons=EVERY_ANGLE,
-                size=memory(size),
-                have=neurons,
-            )
+            "A page tells all layers of up to {most} as float64, and of up to {neurons:,} "
+            "neurons with gradients; these take {size}, with {have:,}. Use `python -m normgeo "
+            "layer`, which takes more.",
+            most=memory(EVERY),
+            neurons=EVERY_ANGLE,
+            size=memory(size),
+            have=neurons,
         )
 
 
@@ -283,11 +279,9 @@ def _require_small(tensors: Iterable[Tensor], most: float) -> None:
         size = 8 * prod(tensor.shape)
         if size > most:
             raise Refusal(
-                text(
-                    "A page reads tensors of up to {most} as float64; {name!r} would take {size}. "
-                    "Use `python -m normgeo layer`, which reads larger ones.",
-                    most=memory(most),
-                    name=tensor.name[:80],
-                    size=memory(size),
-                )
+                "A page reads tensors of up to {most} as float64; {name!r} would take {size}. "
+                "Use `python -m normgeo layer`, which reads larger ones.",
+                most=memory(most),
+                name=tensor.name[:80],
+                size=memory(size),
             )

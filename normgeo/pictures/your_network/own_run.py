@@ -100,12 +100,10 @@ def _run(
     )
     if (blocks := len(recording.names)) > MOST:
         raise Refusal(
-            text(
-                "A page takes runs of up to {most:,} blocks; this one has {blocks:,}. Use "
-                "`python -m normgeo training`, which takes more.",
-                most=MOST,
-                blocks=blocks,
-            )
+            "A page takes runs of up to {most:,} blocks; this one has {blocks:,}. Use "
+            "`python -m normgeo training`, which takes more.",
+            most=MOST,
+            blocks=blocks,
         )
     return of_run(recording, title, frozen=settings.frozen_below)
 
@@ -118,13 +116,11 @@ def _require_small(given: list[Path], *, checkpoints: bool) -> None:
             size = sum(8 * prod(tensor.shape) for tensor in list_tensors(path))
         if size > (UNPACKED if checkpoints else LARGEST):
             raise Refusal(
-                text(
-                    "A page reads recordings of up to {largest}, and checkpoints of up to "
-                    "{unpacked} as float64; {name!s} takes {size}. Use `python -m normgeo "
-                    "training`, which reads larger ones.",
-                    largest=memory(LARGEST),
-                    unpacked=memory(UNPACKED),
-                    name=path.name,
-                    size=memory(size),
-                )
+                "A page reads recordings of up to {largest}, and checkpoints of up to "
+                "{unpacked} as float64; {name!s} takes {size}. Use `python -m normgeo "
+                "training`, which reads larger ones.",
+                largest=memory(LARGEST),
+                unpacked=memory(UNPACKED),
+                name=path.name,
+                size=memory(size),
             )

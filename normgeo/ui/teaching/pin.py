@@ -54,7 +54,7 @@ def read(words: str) -> Pin:
         raise Refusal(rule)
     name, _, query = words.partition("?")
     if name not in PICTURES:
-        raise Refusal(text("There is no picture {name!r} that could be pinned.", name=name[:60]))
+        raise Refusal("There is no picture {name!r} that could be pinned.", name=name[:60])
     try:
         values = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=len(SETTINGS)))
     except ValueError:

@@ -60,7 +60,7 @@ class Apart:
                 return compute(given, *of, Progress())
         if self._stopped:
             st.button(str(text(AGAIN)), key=f"start_{self.name}", on_click=self.leave)
-            raise Refusal(text("Stopped before there was anything to show."))
+            raise Refusal("Stopped before there was anything to show.")
         run = self._run
         if run is None or (run.ended and not (run.why or run.error)):
             key = visitor(), uuid4().hex

@@ -14,7 +14,6 @@ import streamlit as st
 
 from normgeo.base.budget import MEGABYTE, memory
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.checkpoints.reading import WEIGHTS
 from normgeo.datasets.given_files import Given
 from normgeo.datasets.opened import State, opened
@@ -141,20 +140,16 @@ def hold(what: str, contents: list[Content], closing: Sequence[IO[bytes]] = ()) 
         here.changes += 1
         if here.size + size > ONE:
             raise Refusal(
-                text(
-                    "The files of a session may take {most} together; these take {size}. Use "
-                    "`python -m normgeo open`, which takes larger ones.",
-                    most=memory(ONE),
-                    size=memory(here.size + size),
-                )
+                "The files of a session may take {most} together; these take {size}. Use "
+                "`python -m normgeo open`, which takes larger ones.",
+                most=memory(ONE),
+                size=memory(here.size + size),
             )
         if in_memory() + size > ALL:
             raise Refusal(
-                text(
-                    "The files of all visitors take {most}, all that this server has for them. "
-                    "Try again later, or use `python -m normgeo open`.",
-                    most=memory(ALL),
-                )
+                "The files of all visitors take {most}, all that this server has for them. "
+                "Try again later, or use `python -m normgeo open`.",
+                most=memory(ALL),
             )
         if contents:
             here.uploaded[what], here.closing[what] = contents, closing
