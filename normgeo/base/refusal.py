@@ -8,6 +8,9 @@ from typing import Any, Self, final
 
 from normgeo.base.text import text
 
+MALFORMED = ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError
+"""What taking a file's content apart may raise, where it is not as this program writes it."""
+
 
 @final
 class Refusal(ValueError):  # noqa: N818 - what a program does, not what it got wrong

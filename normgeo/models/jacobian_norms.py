@@ -7,6 +7,7 @@ J^t = ∂h^t/∂h^{t−1} comes from the derivative of the layer in its inputs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -61,17 +62,37 @@ def jacobian_norms(
     instance_of("past", past, Run)
     points = whole_number("points", points, 2)
     T, S, H = past.summed_inputs.shape
-    wanted = set(np.linspace(0, T, min(points, T + 1)).round().astype(int).tolist())
     layer = past.recurrence.layer
     if layer.normalizer.leaves_only_signs(len(layer.W)):
-        times = np.array(sorted(wanted))
+        times = np.array(sorted(_reported(T, points)))
         return JacobianNorms(
             times, np.where(times[:, None] < T, -np.inf, np.zeros(S)), (SIGN_NOTE,)
         )
-    product, exponent = np.broadcast_to(np.eye(H), (S, H, H)), np.zeros(S)
+    return norms_of_products(
+        lambda product, t: product @ jacobian(past, t), (T, S, H), points, progress
+    )
+
+
+def norms_of_products(
+    times_jacobian: Callable[[Array, int], Array],
+    shape: tuple[int, int, int],
+    points: int,
+    progress: Report | Progress | None,
+) -> JacobianNorms:
+    """Return log₁₀‖J^T J^{T−1} … J^{t+1}‖ for t from T down to 0, and what is lost on the way.
+
+    Args:
+        times_jacobian: (product (S, K, K), t) → the product times J^t.
+        shape: T, S and the length K of a state. points: how many times to report.
+        progress: called with (step, steps), backward from T; a stop keeps the times so far.
+
+    """
+    T, S, K = shape
+    wanted = _reported(T, points)
+    product, exponent = np.broadcast_to(np.eye(K), (S, K, K)), np.zeros(S)
     reached, norms = [T], [np.zeros(S)]
     for t in Progress.of(progress).over(range(T - 1, -1, -1)):
-        product, grown = rescaled(product @ jacobian(past, t + 1))
+        product, grown = rescaled(times_jacobian(product, t + 1))
         exponent = exponent + grown
         if t in wanted:
             with np.errstate(divide="ignore"):
@@ -79,10 +100,15 @@ def jacobian_norms(
             reached.append(t)
             norms.append(exponent * np.log10(2) + log)
     logs = np.array(norms[::-1])
-    return JacobianNorms(np.array(reached[::-1]), logs, lost_notes(logs))
+    return JacobianNorms(np.array(reached[::-1]), logs, _lost_notes(logs))
 
 
-def lost_notes(logs: Array) -> tuple[str, ...]:
+def _reported(steps: int, points: int) -> set[int]:
+    """The times from 0 to T that are reported."""
+    return set(np.linspace(0, steps, min(points, steps + 1)).round().astype(int).tolist())
+
+
+def _lost_notes(logs: Array) -> tuple[str, ...]:
     """Say in how many sequences a change does not reach the last state; log₁₀ norms are (K, S)."""
     lost = int(np.isneginf(logs).any(axis=0).sum())
     note = text(

@@ -16,8 +16,6 @@ from normgeo.base.text import text
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.statistic import group_size
 
-SHOWN_CASES = 12
-
 
 @final
 @dataclass(frozen=True, eq=False)

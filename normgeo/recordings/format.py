@@ -26,7 +26,7 @@ from zlib import crc32
 import numpy as np
 
 from normgeo.base.arrays import Array
-from normgeo.base.refusal import Refusal
+from normgeo.base.refusal import MALFORMED, Refusal
 from normgeo.base.text import text
 from normgeo.dynamics.optimizer import Optimizer
 from normgeo.dynamics.optimizers import OPTIMIZERS
@@ -218,14 +218,7 @@ def _header(words: bytes, numbers: int, path: Path) -> Header:
         if rule is not None:
             own = {name: value for name, value in rule.items() if name != "key"}
             optimizer = type(OPTIMIZERS[rule["key"]])(**own)
-    except (
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-        OverflowError,
-    ) as error:
+    except MALFORMED as error:
         raise _refused(path, text("its header says what this version does not know")) from error
     if not tensors:
         raise _refused(path, text("its header names no weights"))

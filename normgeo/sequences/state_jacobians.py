@@ -7,13 +7,16 @@ It is computed backward, by the adjoint of each step in all directions of the la
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from normgeo.base.arguments import instance_of, whole_number
+from normgeo.base.arrays import Array
 from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.models.jacobian_norms import JacobianNorms, lost_notes, rescaled
+from normgeo.models.jacobian_norms import JacobianNorms, norms_of_products
 from normgeo.sequences.cell_run import CellRun
 from normgeo.sequences.through_time import run_cell
 
@@ -46,23 +49,17 @@ def cell_jacobian_norms(
         X, start = past.inputs.swapaxes(0, 1), tuple(each[0] for each in past.states)
         past = run_cell(past.layer, X, start, statistics=past.own_statistics())
         notes = (HELD_NOTE,)
-    T, (S, H), parts = past.steps, past.hidden.shape[1:], len(past.states)
-    wanted = set(np.linspace(0, T, min(points, T + 1)).round().astype(int).tolist())
-    product, exponent = np.broadcast_to(np.eye(parts * H), (S, parts * H, parts * H)), np.zeros(S)
-    reached, norms = [T], [np.zeros(S)]
-    for t in Progress.of(progress).over(range(T - 1, -1, -1)):
+    (S, H), parts = past.hidden.shape[1:], len(past.states)
+
+    def times_jacobian(product: Array, t: int) -> Array:
         # The rows of the product are adjoint vectors: a leading axis before that of the sequences.
         change = tuple(np.split(product.swapaxes(0, 1), parts, axis=-1))
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            before = np.concatenate(past.back(t, change).state, axis=-1)
+            before = np.concatenate(past.back(t - 1, change).state, axis=-1)
         if not np.isfinite(before).all():
-            raise Refusal("The Jacobian of step {t} exceeds the largest float.", t=t + 1)
-        product, grown = rescaled(before.swapaxes(0, 1))
-        exponent = exponent + grown
-        if t in wanted:
-            with np.errstate(divide="ignore"):
-                log = np.log10(np.linalg.norm(product, 2, axis=(1, 2)))
-            reached.append(t)
-            norms.append(exponent * np.log10(2) + log)
-    logs = np.array(norms[::-1])
-    return JacobianNorms(np.array(reached[::-1]), logs, notes + lost_notes(logs))
+            raise Refusal("The Jacobian of step {t} exceeds the largest float.", t=t)
+        after: Array = before.swapaxes(0, 1)
+        return after
+
+    found = norms_of_products(times_jacobian, (past.steps, S, parts * H), points, progress)
+    return replace(found, notes=notes + found.notes)

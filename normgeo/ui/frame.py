@@ -166,10 +166,10 @@ def _settings(
             one_method = "method" in controls
             draw_controls(settings, names, one_method=one_method, picture=picture)
         if other:
-            st.caption(str(text("Not the default: {labels}", labels=labels)))
+            st.caption(text("Not the default: {labels}", labels=labels))
         if missing:  # the lists of the heading have no help of their own
             told = "\n\n".join(map(str, missing))
-            st.caption(str(text("The heading offers what works here.")), help=told)
+            st.caption(text("The heading offers what works here."), help=told)
 
 
 def _picked() -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from normgeo.base.arguments import word_of
 from normgeo.base.text import text
 
 _FOLDER = Path(__file__).parent / "shipped"
@@ -72,13 +71,3 @@ EXAMPLES: Mapping[str, ExampleTable] = {
         ),
     )
 }
-
-
-def example_table(key: str) -> ExampleTable:
-    """Return an example by its name.
-
-    Raises:
-        ValueError: there is none of this name.
-
-    """
-    return EXAMPLES[word_of("example", key, EXAMPLES)]

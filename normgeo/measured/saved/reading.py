@@ -10,7 +10,7 @@ from typing import Any
 
 from normgeo.base.arguments import file_path, flag, seed_number, whole_number
 from normgeo.base.budget import memory
-from normgeo.base.refusal import Refusal
+from normgeo.base.refusal import MALFORMED, Refusal
 from normgeo.measured.parameters import require_axes, require_names
 from normgeo.measured.saved.described import role_from, tensor_from, trade_from
 from normgeo.measured.table import KIND, MeasuredTable, Options
@@ -54,14 +54,7 @@ def read_measured(path: str | os.PathLike[str]) -> MeasuredTable:
         if told["normgeo"] != KIND:
             raise ValueError(f"it is {told['normgeo']!r}, and this version reads {KIND!r}")
         return _table(told)
-    except (
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-        OverflowError,
-    ) as error:
+    except MALFORMED as error:
         raise Refusal(
             "A measured table is a .json file that `MeasuredTable.save` or `normgeo network` "
             "has written; {path!s} is none ({error!s}).",

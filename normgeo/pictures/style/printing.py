@@ -7,7 +7,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 
-from normgeo.base.text import text
 from normgeo.pictures.style.browser import find_browser
 from normgeo.pictures.style.sandbox import in_sandbox
 from normgeo.pictures.style.static import BrowserMissing
@@ -47,10 +46,8 @@ def to_pdf(html: str) -> bytes:
     browser = find_browser()
     if browser is None:
         raise BrowserMissing(
-            text(
-                "PDF is printed by a browser, and none was found: install Chromium or Google "
-                "Chrome, set BROWSER_PATH to the one you have, or choose HTML."
-            )
+            "PDF is printed by a browser, and none was found: install Chromium or Google "
+            "Chrome, set BROWSER_PATH to the one you have, or choose HTML."
         )
     with _TURN, TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source, target = Path(folder, "report.html"), Path(folder, "report.pdf")
@@ -71,9 +68,7 @@ def to_pdf(html: str) -> bytes:
             return target.read_bytes()
         except (OSError, subprocess.SubprocessError) as error:
             raise BrowserMissing(
-                text(
-                    "The browser {path!s} does not print. Set BROWSER_PATH to another one, or "
-                    "choose HTML.",
-                    path=browser,
-                )
+                "The browser {path!s} does not print. Set BROWSER_PATH to another one, or "
+                "choose HTML.",
+                path=browser,
             ) from error

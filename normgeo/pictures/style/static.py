@@ -16,7 +16,6 @@ import plotly.graph_objects as go
 from plotly.io.json import to_json_plotly
 
 from normgeo.base.refusal import Failure
-from normgeo.base.text import text
 from normgeo.pictures.style.browser import find_browser
 from normgeo.pictures.style.player import IMAGE, PLOTLY, STRIP
 from normgeo.pictures.style.sandbox import in_sandbox
@@ -79,10 +78,8 @@ def browser() -> Iterator[Draw]:
     path = find_browser()
     if path is None:
         raise BrowserMissing(
-            text(
-                "PNG, SVG, PDF and GIF are drawn by a browser, and none was found: install "
-                "Chromium or Google Chrome, set BROWSER_PATH to the one you have, or choose HTML."
-            )
+            "PNG, SVG, PDF and GIF are drawn by a browser, and none was found: install "
+            "Chromium or Google Chrome, set BROWSER_PATH to the one you have, or choose HTML."
         )
     # A second of imports, which HTML does without.
     from choreographer import Browser
@@ -107,11 +104,9 @@ def browser() -> Iterator[Draw]:
                 tab = run(_opened(chromium, folder.path))
             except gone as error:
                 raise BrowserMissing(
-                    text(
-                        "The browser {path!s} does not start. Set BROWSER_PATH to another one, or "
-                        "choose HTML.",
-                        path=path,
-                    )
+                    "The browser {path!s} does not start. Set BROWSER_PATH to another one, or "
+                    "choose HTML.",
+                    path=path,
                 ) from error
             yield lambda figure, format: run(
                 asyncio.wait_for(_drawn(tab, folder.path, still(figure), format), _PATIENCE)

@@ -88,7 +88,7 @@ def of_picture(picture: Picture, settings: Settings, result: Any) -> None:
     with beneath, st.expander(str(text("Code")), key=f"{name}_code"):
         st.code(picture.code(settings), language="python")
         if lines := picture.in_numpy(settings, result):
-            st.markdown(str(text("**In NumPy**: the numbers on the screen, in few lines")))
+            st.markdown(text("**In NumPy**: the numbers on the screen, in few lines"))
             st.code(lines, language="python")
 
 

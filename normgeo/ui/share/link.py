@@ -44,14 +44,12 @@ def draw() -> None:
         on_seen_change=_seen,
     )
     if not fits:
-        st.caption(str(text("The address is too long for a QR code; Copy link has it.")))
+        st.caption(text("The address is too long for a QR code; Copy link has it."))
     elif urlsplit(address).hostname in ("localhost", "127.0.0.1"):
         st.caption(
-            str(
-                text(
-                    "Only this computer can open this address: `normgeo open --classroom` "
-                    "lets phones in."
-                )
+            text(
+                "Only this computer can open this address: `normgeo open --classroom` "
+                "lets phones in."
             )
         )
 

@@ -50,7 +50,7 @@ def buttons(page: str, settings: Settings) -> None:
     found = STATES.get(page, {})
     if not found:
         return
-    st.markdown(str(text("**Break it**")))
+    st.markdown(text("**Break it**"))
     for name, changes in found.items():
         why = _why_not(page, settings, changes)
         st.button(

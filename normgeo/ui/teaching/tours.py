@@ -126,7 +126,7 @@ def bar(place: Place, *, asks: bool = False) -> None:
             if not (noticed and url.presenting()):
                 st.markdown(f"**{text(stop.question)}**")
             if noticed:
-                st.markdown(str(text(stop.notice)))
+                st.markdown(text(stop.notice))
             elif not asks and not url.presenting():
                 _notice(place)
         with st.container(key="tour_ways", horizontal=True, gap="small", width="content"):
@@ -138,7 +138,7 @@ def bar(place: Place, *, asks: bool = False) -> None:
             if not asks:
                 with st.popover(str(text("Notes"))):
                     st.markdown(f"**{text(stop.title)}**")
-                    st.markdown(str(text(stop.notes)))
+                    st.markdown(text(stop.notes))
             _way(place, -1, "tour_back", text("Back"))
             _way(place, +1, "tour_next", text("Next"))
             st.button(
@@ -178,7 +178,7 @@ def stops(of: Tour, where: str) -> None:
     with st.container(key=f"stops_{where}_{of.name}"):
         for number, stop in enumerate(of.stops, 1):
             _link(Place(of, number), f"{number}. {text(stop.title)}")
-            st.caption(str(text(stop.question)))
+            st.caption(text(stop.question))
 
 
 def _link(place: Place, label: str) -> None:

@@ -56,7 +56,7 @@ def ways() -> None:
         return
     if own is None and files().names(RUN) and opened().files.get(RUN):
         names = ", ".join(files().names(RUN))
-        st.caption(str(text("{names!s} is below, in the tab “A training run”.", names=names)))
+        st.caption(text("{names!s} is below, in the tab “A training run”.", names=names))
     if own is None and WEIGHTS not in opened().files:
         return
     to_example = text("Back to the layers that ship")
@@ -64,7 +64,7 @@ def ways() -> None:
         if own is None:
             uploads.way_back(WEIGHTS, "own_again", False, to_example)
             return
-        st.markdown(str(text("{names!s}", names=", ".join(own.files.names(WEIGHTS)))))
+        st.markdown(text("{names!s}", names=", ".join(own.files.names(WEIGHTS))))
         if len(own.there.layers) > 1:
             st.session_state["own_layer"] = own.layer
             st.selectbox(
@@ -79,11 +79,9 @@ def ways() -> None:
     changed = [] if own.files.uploads(WEIGHTS) else opened().changed
     if changed:
         st.caption(
-            str(
-                text(
-                    "Changed on the disk since it was opened, and shown as it is now: {names!s}.",
-                    names=", ".join(changed),
-                )
+            text(
+                "Changed on the disk since it was opened, and shown as it is now: {names!s}.",
+                names=", ".join(changed),
             )
         )
 
@@ -100,13 +98,11 @@ def ask(settings: Settings, drawn: Any) -> None:
     with right:
         uploads.place("x", text("Inputs X of the layer, if you have them"))
     st.caption(
-        str(
-            text(
-                "Up to {most}, never pickles; larger ones by `normgeo open FILE…`. The files stay "
-                "in the memory of the server for as long as this page is open, and nobody else "
-                "sees them. Norm, ε, optimizer, rate and decay are stated in Settings.",
-                most=memory(ONE),
-            )
+        text(
+            "Up to {most}, never pickles; larger ones by `normgeo open FILE…`. The files stay "
+            "in the memory of the server for as long as this page is open, and nobody else "
+            "sees them. Norm, ε, optimizer, rate and decay are stated in Settings.",
+            most=memory(ONE),
         )
     )
     own = held()

@@ -35,12 +35,10 @@ def layers(settings: Settings, drawn: Neurons | None) -> None:
         table = layers_table(every_example(settings)) if mine is None else mine.every(settings)
         sortable(table, "layers_table", choose)
         st.caption(
-            str(
-                text(
-                    "A click on a title sorts the table; a click on a row opens its layer above. "
-                    "Norm and place are as the names propose, and for the layer above as you "
-                    "state them; ε, optimizer, rate and decay are those of Settings."
-                )
+            text(
+                "A click on a title sorts the table; a click on a row opens its layer above. "
+                "Norm and place are as the names propose, and for the layer above as you "
+                "state them; ε, optimizer, rate and decay are those of Settings."
             )
         )
         points(map(str, table.notes))

@@ -74,7 +74,7 @@ def _ways(mine: OwnNetwork | None) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="network_ways"):
         if mine is not None:
-            st.markdown(str(text("{names!s}", names=", ".join(mine.files.names(NETWORK)))))
+            st.markdown(text("{names!s}", names=", ".join(mine.files.names(NETWORK))))
         to_example = text("Back to the tables that ship")
         uploads.way_back(NETWORK, "network_other", mine is not None, to_example)
 
@@ -105,13 +105,11 @@ def _table(drawn: Network, mine: OwnNetwork | None) -> None:
     verdict_table.show(content(drawn, names[:SHOWN]), "network_table", pick, WORDS)
     if len(names) > SHOWN:
         st.caption(
-            str(
-                text(
-                    "The first {shown} of {count} are here; `python -m normgeo network FILE.json` "
-                    "prints all.",
-                    shown=SHOWN,
-                    count=len(names),
-                )
+            text(
+                "The first {shown} of {count} are here; `python -m normgeo network FILE.json` "
+                "prints all.",
+                shown=SHOWN,
+                count=len(names),
             )
         )
 
@@ -165,7 +163,7 @@ def _cell(drawn: Network, number: int, change: str, verdict: Verdict) -> dict[st
 def story(settings: Settings, drawn: Network) -> None:
     """Write what to see in the network, and what is to be said of all of its table."""
     if drawn.story:
-        st.markdown(str(text(drawn.story)))
+        st.markdown(text(drawn.story))
     points(map(str, drawn.table.notes()))
     with st.container(horizontal=True, key="export_table"):
         for kind in FILES:
@@ -188,12 +186,10 @@ def ask(settings: Settings, drawn: Network | None) -> None:
     """Ask for a table of the visitor's own."""
     uploads.place(NETWORK, text("A measured table, .json"))
     st.caption(
-        str(
-            text(
-                '`normgeo.measure(f, parameters).save("network.json")` writes one, in any '
-                "framework, and so does `python -m normgeo network MODULE:FUNCTION -o "
-                "network.json`."
-            )
+        text(
+            '`normgeo.measure(f, parameters).save("network.json")` writes one, in any '
+            "framework, and so does `python -m normgeo network MODULE:FUNCTION -o "
+            "network.json`."
         )
     )
     uploads.named()

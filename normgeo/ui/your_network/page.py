@@ -92,7 +92,7 @@ def neurons(settings: Settings, drawn: Neurons) -> None:
         },
     )
     st.caption(
-        str(text("A click on a title sorts the table; a click on a row lights its neuron above."))
+        text("A click on a title sorts the table; a click on a row lights its neuron above.")
     )
 
 
@@ -133,7 +133,7 @@ def decided(settings: Settings, drawn: Neurons) -> None:
     """Write the story of an example layer, and the effects of its norm and its optimizer."""
     mine = own.held()
     if mine is None:
-        st.markdown(str(text(EXAMPLES[settings.layer].story)))
+        st.markdown(text(EXAMPLES[settings.layer].story))
         words = st.container(key="said")
         spectrum = results.show("layer_spectrum", settings)
     else:

@@ -33,7 +33,7 @@ def training(settings: Settings, drawn: Neurons) -> None:
     if mine is None:
         told = results.show("training_run", settings)
         if told is not None:
-            st.markdown(str(text(EXAMPLE.story)))
+            st.markdown(text(EXAMPLE.story))
     else:
         with Explained():
             told = mine.told(settings)
@@ -62,9 +62,7 @@ def _blocks(run: Run) -> None:
     if run.lit is not None:
         st.markdown(str(run.of_block))
     sortable(table, "blocks_table", _light)
-    st.caption(
-        str(text("A click on a title sorts the table; a click on a row lights its block above."))
-    )
+    st.caption(text("A click on a title sorts the table; a click on a row lights its block above."))
     points(map(str, table.notes))
     exports.report(lambda: table, "normgeo-run")
 
@@ -123,13 +121,11 @@ def _ask(mine: ChosenRun | None) -> None:
     ):
         uploads.place(RUN, text("A recording, or two checkpoints and more"))
         st.caption(
-            str(
-                text(
-                    "Record a run with `normgeo.Recorder`, in any framework. Of checkpoints, state "
-                    "optimizer, rate and decay in Settings; names tell which norm takes the "
-                    "outputs of each layer, or state it there. `python -m normgeo training FILE…` "
-                    "prints the same."
-                )
+            text(
+                "Record a run with `normgeo.Recorder`, in any framework. Of checkpoints, state "
+                "optimizer, rate and decay in Settings; names tell which norm takes the "
+                "outputs of each layer, or state it there. `python -m normgeo training FILE…` "
+                "prints the same."
             )
         )
         uploads.named()
