@@ -71,42 +71,42 @@ class Settings:
     """Everything that decides a picture.
 
     Attributes:
-        dataset: key of `DATASETS`. features: "auto" takes pixels as they are where changes should
-            have names, standardized features where a model learns.
-        family: "auto" takes the data set's own; "bernoulli" makes a categorical one-against-rest.
+        dataset: key of `DATASETS`. features: "auto" keeps pixels as they are where a change has a
+            name, such as contrast, and standardizes features where a model learns.
+        family: "auto" takes the data set's own; "bernoulli" of classes is one against the rest.
         neurons: H; 0 takes the number of outputs, at least 4 for random weights.
         weights: "random" (seeded) or "fitted" with the ridge λ.
         method: key of `NORMALIZERS`. groups, eps, statistics: as in `Normalizer`.
-        cell: the selected cell, "normalizer.transform". rows, columns: how much of the table shows.
+        cell: the selected cell, "normalizer.transform". rows, columns: which are shown.
         delta: δ, or the factor on γ, of the starting frame. index: the neuron or case that changes.
-        center, scale: the two words of one's own normalizer.
-        neuron: whose weight vector is meant. other: the second one of a block of F.
-        entries: what is shown of the entries of F at the start.
-        growth: ‖w‖ of the starting frame over its first value.
+        center, scale: the two words of the visitor's own normalizer.
+        neuron: the one whose weight vector is meant. other: the second one of a block of F.
+        entries: how the entries of F are shown in the starting frame.
+        growth: ‖w‖ in the starting frame, as a multiple of its first value.
         rate: η; 0 takes one that fits the picture. steps: of a descent.
         optimizer: key of `OPTIMIZERS`. decay: λ, its weight decay. mini_batch: cases for each of
-            its steps, 0 for all. Both are None where they are left to the picture.
+            its steps, 0 for all. If decay or mini_batch is None, the picture chooses.
         batch_size: m, of a small batch. epochs: of training a network.
         radius: spectral radius of the starting frame. length: T, steps of a recurrence.
         depth: L, blocks of a residual network. activation: f of a recurrence.
         task, rnn: which sequences a recurrent cell learns, keys of `TASKS` and of `CELLS`.
-        sequences: of a batch there. first_gain: what every gain of a cell begins with.
-        along: the reason of the null direction that is walked along, a key of `REASONS` found
-            there; "auto" takes the first. walk: how far, over the length of what moves.
-        glimpse, pen, word, updates: of the starting frames of the experiments that draw, write,
-            read and name digits; the last one where there are fewer.
+        sequences: how many a batch has. first_gain: the first value of every gain of a cell.
+        along: the null direction to walk along, by its reason, a key of `REASONS`; "auto" takes
+            the first. walk: how far, as a multiple of the length of the weights that move.
+        glimpse, pen, word, updates: the starting frames of the experiments that draw, write, read
+            and name digits; the last frame if there are fewer.
         tab: which tab of a page is open, a word of that page; "auto" lets the page choose.
-        example: the integers that are worked by hand, the rows of X and then those of W.
-        place: n and h of the summed input whose arithmetic is shown there, counted from 0.
+        example: the integers of the example by hand, the rows of X and then those of W.
+        place: n and h of the summed input whose arithmetic the example shows, counted from 0.
         verdict, kind: which claims of the audit are listed.
-        layer: which of the layers that ship. stands, norm, layer_eps: where its norm stands, which
-            it is, and its ε; trained_by: its optimizer. What is automatic is as it was trained.
-        frozen_below: degrees a step, under which a neuron or a block is called frozen.
-        block: of a training run, the one that is lit; None for none.
-        subject: of the page Your network. network: which of the measured tables that ship.
-        tensor, change: the cell of it that is told of; None for the first weight.
-        predict: 1 hides what a page answers until its visitor has predicted it.
-        language: of the story, key of `LANGUAGES`; "auto" takes that of the browser.
+        layer: one of the layers that ship. stands, norm, layer_eps: where its norm stands, which
+            norm it is, and its ε; trained_by: its optimizer. "auto" is as it was trained.
+        frozen_below: a neuron or block that turns by fewer degrees in a step is called frozen.
+        block: the highlighted block of a training run; None for none.
+        subject: of the page Your network. network: one of the measured tables that ship.
+        tensor, change: the cell of the table that is explained; None for the first weight.
+        predict: 1 hides the answers of a page until its visitor has predicted them.
+        language: of the story, key of `LANGUAGES`; "auto" takes the language of the browser.
         theme: "light" or "dark", of the figures.
 
     Raises:
@@ -330,9 +330,8 @@ class Settings:
     def __post_init__(self) -> None:
         values = vars(self)
         for name, setting in SETTINGS.items():
-            if (
-                values[name] is not setting.default
-            ):  # most are, and a page makes them by the hundred
+            # Most are defaults, and a page makes hundreds of these objects.
+            if values[name] is not setting.default:
                 values[name] = setting.parse(values[name])
 
     @classmethod
@@ -341,8 +340,8 @@ class Settings:
     ) -> tuple[Settings, tuple[str, ...]]:
         """Return the settings of a URL's query or a recipe, and a sentence for each bad value.
 
-        Bad values and unknown names are left out, so the default stands in their place: that of
-        the page where `defaults` has one.
+        Bad values and unknown names are left out, and the default is used: that of the page, if
+        `defaults` has one.
         """
         values, complaints = _parse(query)
         return cls(**{**defaults, **values}), tuple(
@@ -354,10 +353,10 @@ class Settings:
 
     @classmethod
     def from_recipe(cls, recipe: Mapping[str, Any]) -> Settings:
-        """Return the settings of a recipe or a command, where nothing bad is replaced.
+        """Return the settings of a recipe or a command; bad values are refused, not replaced.
 
-        Nobody reads warnings beside a file: a picture of the defaults would pass for the one that
-        was asked for.
+        Nobody reads warnings beside a file: a picture of the defaults would be taken for the one
+        that was asked for.
 
         Raises:
             ValueError: values against their rules or unknown names, a sentence for each.
@@ -371,7 +370,7 @@ class Settings:
     def to_query(self, named: Iterable[str] = ()) -> dict[str, str]:
         """Return the values that differ from the defaults, and those `named`, as text for a URL.
 
-        Without the theme: a page takes that of its visitor.
+        The theme is left out: a page takes that of its visitor.
         """
         values = self.to_recipe() | {name: getattr(self, name) for name in named}
         values.pop("theme", None)
@@ -424,7 +423,7 @@ RULES: dict[str, Rule] = {name: setting.rule for name, setting in SETTINGS.items
 
 
 def replaced(words: str, default: object) -> str:
-    """A complaint about a value, and what is used in its place."""
+    """Complain about a value, and say what is used instead."""
     return text(
         "{complaint} The default, {default}, is used instead.",
         complaint=words,

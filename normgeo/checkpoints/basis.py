@@ -1,4 +1,4 @@
-"""Where the norm of a layer was taken from: stated, seen, known, guessed or unknown."""
+"""How the norm of a layer is known: stated, seen, known from tensors, guessed, or not at all."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ BASES = {
     NAMES: text("guessed from names"),
     UNKNOWN: text("unknown"),
 }
-"""What it is taken from, in words."""
+"""How the norm is known, in words."""
 
 
 @final
 @dataclass(frozen=True)
 class Basis:
-    """What norm and place of a layer were taken from, and what is not known of them.
+    """How the norm of a layer and its place are known, and what is still open.
 
     Attributes:
-        key: one of BASES. sharing: other layers that take the same norm, by their names.
+        key: one of BASES. sharing: the names of other layers behind the same norm.
         may_center: whether the norm may be a layer norm without a bias as well as an RMS norm.
 
     """
@@ -40,19 +40,19 @@ class Basis:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether nothing tells the norm."""
+        """Whether the norm is unknown."""
         return self.key == UNKNOWN
 
     @property
     def title(self) -> str:
-        """In words."""
+        """The key in words."""
         return text(BASES[self.key])
 
 
 def sentence(place: Place, normalizer: Normalizer, basis: Basis | None = None) -> str:
-    """Say where the norm stands and what that makes free, as `freedoms` decides it.
+    """Say where the norm stands and which changes the layer then ignores, as `freedoms` decides.
 
-    None is the basis of what is stated.
+    Without a basis, norm and place are taken as stated.
     """
     basis = basis or Basis()
     if basis.is_unknown:
@@ -90,7 +90,7 @@ def sentence(place: Place, normalizer: Normalizer, basis: Basis | None = None) -
     )
 
 
-_SHOWN = 4  # layers by their names
+_SHOWN = 4  # layers that are named
 
 
 def _together(change: Change, basis: Basis) -> str:

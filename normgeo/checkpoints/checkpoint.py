@@ -1,4 +1,4 @@
-"""Files of tensors, and the layers that their names and sizes propose, before any is read."""
+"""Files of tensors, and the layers that names and sizes suggest, before a tensor is read."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ __all__ = ["Checkpoint", "Proposal"]
 @final
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """Files with the layers that their names propose.
+    """Files of tensors, and the layers that their names suggest.
 
     Attributes:
-        tensors: by their headers. roles: the corrected role of each by name, as found otherwise.
-        proposals: the layers, in the order of their names.
+        tensors: known by their headers. roles: the role of each by its name, corrected or found.
+        proposals: the layers, sorted by name.
 
     """
 
@@ -44,7 +44,7 @@ class Checkpoint:
 
     @cached_property
     def left_out(self) -> Mapping[str, str]:
-        """Why each tensor of two axes or more that is not used is no layer, by its name."""
+        """Why each unused tensor of two axes or more is not a layer, by its name."""
         return {
             tensor.name: why_left_out(tensor.name, tensor.shape)
             for tensor in self.tensors
@@ -52,7 +52,7 @@ class Checkpoint:
         }
 
     def without(self, *roles: str) -> Checkpoint:
-        """Return the same with nothing for some of the roles."""
+        """Return the checkpoint without the tensors of some roles."""
         kept = {name: "other" if role in roles else role for name, role in self.roles.items()}
         return replace(self, roles=kept)
 
@@ -69,14 +69,13 @@ class Checkpoint:
         eps: float | None = None,
         one_plus: bool | None = None,
     ) -> Checkpoint:
-        """Look into files, and propose layers.
+        """Read the headers of files and propose layers.
 
         Args:
-            files: one or more paths, of files or of folders of models; config.json says the family
+            files: one or more paths, of files or of folders of models; config.json tells the family
                 of the network and its ε. roles: corrections, tensor → a word of ROLES.
-            norm: the path of the one whose gain and statistics are meant, "" for none.
-            place, normalizer, groups, eps: of it.
-            one_plus: whether its gain is 1 and what the file has, as Gemma's. All of these correct
+            norm: the path of the norm, "" for none. place, normalizer, groups, eps: of the norm.
+            one_plus: whether 1 is added to the gain of the file, as in Gemma. All of these correct
                 every layer; None keeps what is found.
 
         Raises:
@@ -113,7 +112,7 @@ class Checkpoint:
         return cls(tensors, named, with_sharing(proposals))
 
     def norms_for(self, proposal: Proposal) -> tuple[str, ...]:
-        """The paths of the norms that a layer can have by their sizes, in the order of names."""
+        """The paths of the norms whose sizes fit a layer, sorted."""
         return tuple(
             path
             for path, module in modules(self.tensors, self.roles).items()
@@ -121,7 +120,7 @@ class Checkpoint:
         )
 
     def choose(self, name: str | None) -> Proposal:
-        """Return the layer of this name, or whose weights have it; the only one for None.
+        """Return the layer that has this name, or whose weights have it; for None the only layer.
 
         Raises:
             ValueError: no such layer, or several.
@@ -144,7 +143,7 @@ class Checkpoint:
 
 
 def _norm(path: str | None, found: Mapping[str, Module]) -> Module | str | None:
-    """The norm that is asked for, "" for none, None where nothing is asked for."""
+    """The norm at a path: "" for no norm, None if no path is given."""
     if path is not None:
         instance_of("norm", path, str)
     norms = [name for name, module in found.items() if module.is_norm]

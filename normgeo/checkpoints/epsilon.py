@@ -1,4 +1,4 @@
-"""Where ε counts in a layer: how much shorter it makes z, of each neuron and in each case."""
+"""Where ε matters in a layer: how much it shrinks z, for each neuron and each case."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from normgeo.checkpoints.trained_layer import TrainedLayer
 from normgeo.normalizers.fixed_cases import TINY
 
 MUCH = 0.01
-"""By which ε makes z shorter, where it is said to count."""
+"""The share by which ε must shrink z to matter."""
 
 KEPT = 10_000
-"""Pairs of a neuron and a case that are kept, those of which ε takes most."""
+"""How many pairs of a neuron and a case are kept: those that lose most to ε."""
 
 MAP = (32, 64)
-"""Neurons and cases of the map, those of which ε takes most."""
+"""How many neurons and cases the map shows: those that lose most to ε."""
 
 AT_ONCE = 2**20
-"""Numbers that are looked at together."""
+"""How many numbers are processed at once."""
 
 _UNKNOWN = 1e-12  # of ε: a smaller v is lost beside it, and so is z without ε
 
@@ -31,18 +31,19 @@ _UNKNOWN = 1e-12  # of ε: a smaller v is lost beside it, and so is z without ε
 @final
 @dataclass(frozen=True, eq=False)
 class EpsilonPairs:
-    """What ε takes off z, of each pair of a neuron (or feature) and a case, largest first.
+    """What z loses to ε, for each pair of a neuron (or feature) and a case, largest first.
 
         lost = |C|/√v − |C|/√(v + ε)
 
-    z without ε has a σ of 1, so 0.1 is a tenth of σ. It is 0 where v is 0, and there is no such z.
+    Without ε, z has a standard deviation of 1, and 0.1 is a tenth of it. Where v is 0, z without ε
+    is undefined, and nothing is lost.
 
     Attributes:
-        neurons, cases: of the pairs, (K,), K at most KEPT. z: with ε. lost: of it. shorter: lost
-            over |z| without ε.
-        over: how many of all pairs are over MUCH shorter. size: of all.
-        map: lost, (h, n), of the neurons and the cases of which ε takes most.
-        map_neurons, map_cases: which these are, (h,) and (n,).
+        neurons, cases: of the pairs, (K,), K at most KEPT. z: with ε. lost: as above. shorter: what
+            is lost, as a share of |z| without ε.
+        over: how many of all pairs lose more than MUCH of |z|. size: how many pairs there are.
+        map: lost, (h, n), for the neurons and the cases that lose most.
+        map_neurons, map_cases: their indices, (h,) and (n,).
 
     """
 
@@ -61,11 +62,11 @@ class EpsilonPairs:
 @final
 @dataclass(frozen=True, eq=False)
 class EpsilonShare:
-    """How much shorter ε makes z, 1 − √(v/(v + ε)), for the v of these activations.
+    """The share by which ε shrinks z, 1 − √(v/(v + ε)).
 
     Attributes:
-        shortened: (N or 1, channels or 1): of each case, each neuron, or both. source: of v.
-        pairs: of each neuron and each case; None without activations.
+        shortened: this share of each case, each neuron, or both, (N or 1, channels or 1).
+        source: what v was computed from. pairs: what is lost; None without activations.
 
     """
 
@@ -75,19 +76,19 @@ class EpsilonShare:
 
     @property
     def of_neurons(self) -> Array | None:
-        """The most of each neuron (or feature), (channels,); None where they share v."""
+        """The largest share of each neuron (or feature), (channels,); None if they share v."""
         most: Array = self.shortened.max(axis=0)
         return most if len(most) > 1 else None
 
     @property
     def of_cases(self) -> Array | None:
-        """The most of each case, (N,); None where the cases share v."""
+        """The largest share of each case, (N,); None if the cases share v."""
         most: Array = self.shortened.max(axis=1)
         return most if len(most) > 1 else None
 
 
 def epsilon_share(layer: TrainedLayer) -> EpsilonShare | None:
-    """Return where ε counts, by X or else by what training has averaged; None where neither is.
+    """Return where ε matters, from X or else from the running variance; None without either.
 
     Raises:
         ValueError: summed inputs or squares beyond the largest float.
@@ -120,7 +121,7 @@ def _shortened(v: Array, eps: float) -> Array:
 
 
 class _Worst(NamedTuple):
-    """The pairs so far of which most is lost, by their places in C."""
+    """The pairs that lose most so far, by their positions in C."""
 
     lost: Array
     places: Array

@@ -1,11 +1,11 @@
-"""How long the gradient of a mini-batch is in each block of a layer, from what is known of it.
+"""The length of a mini-batch's gradient in each block of a layer.
 
-A file of gradients, labels, or the model's own Fisher information: for labels drawn from the model
-the gradient G of a batch of m cases has mean 0 and
+It comes from a file of gradients, from labels, or from the model's own Fisher information: for
+labels drawn from the model, the gradient G of a batch of m cases has mean 0 and
 
     E‖G‖² = tr F / m,
 
-F that of the block, per case. Without any of them nothing is known, and nothing is said.
+with F of the block, per case. Without any of the three the length is unknown.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from normgeo.models.objective import Objective
 from normgeo.normalizers.blocks import lengths
 
 BATCHES = 64
-"""How many mini-batches, at most, the length of a gradient with labels is averaged over."""
+"""The largest number of mini-batches over which the length is averaged, if there are labels."""
 
 
 class GradientLengths(NamedTuple):
-    """‖G‖ of each block, root mean square, (B,), and what it was taken from, in words."""
+    """‖G‖ of each block, root mean square, (B,), and where it comes from, in words."""
 
     norms: Array
     source: str
@@ -38,10 +38,10 @@ class GradientLengths(NamedTuple):
 def gradient_lengths(
     layer: TrainedLayer, family: Family | str | None, batch_size: int | None, seed: int = 0
 ) -> GradientLengths | None:
-    """Return the length of the gradient in each block; None where nothing tells it.
+    """Return the length of the gradient in each block; None if it is unknown.
 
     Args:
-        layer: with a gradient, or X (and the stream of a residual sum), or these and labels.
+        layer: with a gradient, or with X (and the stream of a residual sum), and labels if known.
         family: of the outputs, for X.
         batch_size: m; None for all cases of X. seed: of the mini-batches.
 
@@ -63,7 +63,7 @@ def gradient_lengths(
         F = fisher(model, X)
         diagonal = F.diagonal()[F.layout.weights].reshape(model.W.shape)
         traces = diagonal.sum(axis=1, where=_seen(layer))
-        # A trace that is 0, as of one homogeneous weight, may be rounded below it.
+        # A trace of 0, as that of a single homogeneous weight, may come out slightly below 0.
         of_blocks = np.maximum(traces[layer.blocks.neurons].sum(axis=1), 0.0)
         return GradientLengths(
             np.sqrt(of_blocks / size),
@@ -92,5 +92,5 @@ def _seen(layer: TrainedLayer) -> Array | bool:
 
 
 def _root_mean_square(norms: Array) -> Array:
-    """Over the first axis, of lengths whose squares may overflow."""
+    """The root mean square over the first axis, of lengths whose squares may overflow."""
     return np.asarray(lengths(norms.T) / len(norms) ** 0.5)

@@ -1,4 +1,4 @@
-"""Layers of checkpoints with their numbers: one that is named, or all, one after the other."""
+"""Load layers of checkpoints with their numbers: one by its name, or all in turn."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def load_layer(
             (N, T, D); or images (N, C, rows, columns) of a convolution.
         stream: one with what the outputs are added to, (N, H), (N, T, H), or images of it.
         labels: of the model's outputs.
-        gradient: of the loss, as the weights stand in their file; of several tensors, that which
-            has the name of the weights.
+        gradient: of the loss, in the layout of the weights; among several tensors, the one with
+            the name of the weights.
         roles: corrections, tensor → a word of ROLES.
         norm: the path of the norm in the files, "" for none.
-        place, normalizer, groups, eps: of it, where they are not what its name says. ε stands in
-            no file; where it is None, 1e-5.
-        one_plus: whether its gain is 1 and what the file has, as in Gemma; None as its block is
-            written.
+        place, normalizer, groups, eps: of the norm, if its name suggests something else. Files do
+            not hold ε; None stands for 1e-5.
+        one_plus: whether 1 is added to the gain of the file, as in Gemma; None goes by the names
+            in its block.
         stride, padding, dilation: how a kernel moves over images x: one number, or one for each
-            axis; "same" pads as JAX does. They stand in no file either.
+            axis; "same" pads as JAX does. Files do not hold them either.
 
     Raises:
         ValueError: bad files, names or shapes. OSError: a file that can't be read.
@@ -79,7 +79,7 @@ def load_layer(
 def unfitting(
     checkpoint: Checkpoint, proposal: Proposal, files: Mapping[str, File | Tensor | None]
 ) -> str:
-    """Say that inputs X are those of another layer, by their header; "" where they are not.
+    """Say that inputs X belong to another layer, judged by their shape; "" if they fit.
 
     Args:
         checkpoint, proposal, files: as of `read_layer`.
@@ -115,7 +115,7 @@ class Told(NamedTuple):
 
 
 def gradients_of(checkpoint: Checkpoint, file: File) -> dict[str, Tensor]:
-    """Return the tensors of a file that are named as weights of a checkpoint: their gradients.
+    """Return the gradients in a file: the tensors with the names of weights of a checkpoint.
 
     Raises:
         ValueError: a bad file. OSError: one that can't be read.
@@ -133,14 +133,14 @@ def every_layer(
     require: Callable[[Proposal], None] | None = None,
     **stated: Any,
 ) -> Iterator[Told]:
-    """Yield what is told of each layer; nothing of one stays in memory when the next is asked for.
+    """Yield the report of each layer, or why there is none; it is freed before the next is read.
 
-    Inputs X, labels and a residual stream are those of one layer, and are left out here.
+    Inputs X, labels and a residual stream belong to one layer, and are not used here.
 
     Args:
-        checkpoint: the files. proposals: layers of it, None for all as it proposes them.
+        checkpoint: the files. proposals: some of its layers; None for all.
         gradients: by the names of their weights. require: refuses a layer before it is read.
-        stated: as `layer_report` takes it, of all layers.
+        stated: arguments of `layer_report`, the same for all layers.
 
     Raises:
         OSError: a file that can't be read.

@@ -1,4 +1,4 @@
-"""What cannot be told of a layer, in sentences that say what it would take."""
+"""What a report of a layer lacks, in sentences that say what it needs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def missing(
     angles: Array | None,
     tells_epsilon: bool,
 ) -> list[str]:
-    """Return what a report of a layer does not show, and what that takes, in sentences."""
+    """Return sentences on what a report of a layer lacks, and what it needs for that."""
     said = []
     if zeros := int(np.count_nonzero(layer.blocks.vectors(layer.W).any(axis=-1) == 0)):
         said.append(text("{count} blocks are zero: they have no direction.", count=zeros))
@@ -75,7 +75,7 @@ def missing(
 
 
 def fisher_takes(layer: TrainedLayer) -> str:
-    """What F of a layer takes, in a sentence, for one that lacks some of it."""
+    """A sentence on what F of a layer needs, for a layer that lacks some of it."""
     if layer.place.takes_stream:
         return text(
             "Null directions and the spectrum of F need X, the residual stream and the family of "

@@ -1,13 +1,13 @@
-"""Where the norm of a layer stands, and which changes of its weights that makes free.
+"""The place of a layer's norm, and which changes of the weights the layer then ignores.
 
     after W:               y = g N(x Wᵀ) + β
     before W:              y = (g N(x) + β) Wᵀ + b
     after a residual sum:  y = g N(r + x Wᵀ) + β
 
-N(u) = C/√v. Every verdict is an exact evaluation at random integers, of the lines that the
-normalizer itself runs (see `certificate`): the numerators of y, and the v beneath each of them,
-before and after a change. Roots of different v of a draw have no rational relation, so y stays
-exactly if the numerators over each v do.
+N(u) = C/√v. Every verdict is an exact evaluation at random integers, by the lines that the
+normalizer itself runs (see `certificate`): the numerators of y and the v under each of them, before
+and after a change. The roots of different v in a draw have no rational relation, so y is unchanged
+exactly if the numerators over each v are.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Change:
     """A change of the parameters of a layer by a factor δ and scalars c.
 
     Attributes:
-        key: of it. title: in a few words. apply: (parameters, δ, c) → changed ones.
+        key: its name. title: in a few words. apply: (parameters, δ, c) → changed ones.
 
     """
 
@@ -134,8 +134,8 @@ class Place:
     Attributes:
         key: in PLACES. title: in a few words.
         normalized: (W, X, residual stream (N, H)) → the weights and inputs whose product N takes.
-        changes: which are asked about.
-        over_features: whether N takes the features, and the gain has a number for each of them.
+        changes: those that are decided.
+        over_features: whether N normalizes the features, so that the gain has a number for each.
         takes_stream: whether N takes a residual stream as well.
 
     """
@@ -153,11 +153,11 @@ class Place:
 
     @property
     def takes_outputs(self) -> bool:
-        """Whether N takes what the layer makes and nothing else, so that its bias is a weight."""
+        """Whether N takes the layer's outputs and nothing else, so that the bias is a weight."""
         return not (self.over_features or self.takes_stream)
 
     def terms(self, normalizer: Normalizer, at: Parts, X: Array, stream: Array) -> Terms:
-        """Return y of exact numbers."""
+        """Return y, computed from exact numbers."""
         C, v = normalizer.moments(*self.normalized(at.W, X, stream + at.b))
         squares = np.broadcast_to(v * Fraction(1), C.shape)  # without a scale v is a plain 1
         if not self.over_features:
@@ -189,7 +189,7 @@ class Freedom:
     """Whether a layer with its norm ignores a change.
 
     Attributes:
-        change: of the parameters. free: at the ε in use. only_without_eps: at ε = 0 alone.
+        change: of the parameters. free: at the ε in use. only_without_eps: only at ε = 0.
 
     """
 
@@ -201,8 +201,8 @@ class Freedom:
 def require_place(place: Place, normalizer: Normalizer, pixels: int = 1) -> None:
     """Refuse frozen statistics, and places that a norm can't have.
 
-    A norm of the weights stands with them; before a kernel of several pixels there is none, as its
-    windows share what such a norm takes.
+    A norm of the weights stands after W. No norm stands before a kernel of several pixels: it would
+    normalize pixels, which the windows share.
     """
     if normalizer.statistics == "frozen":
         raise Refusal(
@@ -230,7 +230,7 @@ def require_place(place: Place, normalizer: Normalizer, pixels: int = 1) -> None
 def freedoms(place: Place, normalizer: Normalizer, seed: int = 0) -> tuple[Freedom, ...]:
     """Decide exactly which changes of its parameters a layer with its norm ignores.
 
-    A "no" is proved by the draw; a "yes" has been checked at it, as in `certify`.
+    The draw proves a "no"; a "yes" is checked at the draw, as in `certify`.
 
     >>> [f.change.key for f in freedoms(PLACES["after"], Normalizer("none", "layer")) if f.free]
     ['all_times']
@@ -239,7 +239,7 @@ def freedoms(place: Place, normalizer: Normalizer, seed: int = 0) -> tuple[Freed
 
     """
     require_place(place, normalizer)
-    # How many groups there are decides nothing, once there is more than one.
+    # The number of groups changes no verdict once there is more than one.
     shared = replace(normalizer, groups=min(normalizer.groups, 2))
     ideal, actual = (replace(shared, eps=eps) for eps in (Fraction(0), shared.exact_eps))
     rng = np.random.default_rng(seed_number(seed))
@@ -268,7 +268,7 @@ def _equal(first: Terms, second: Terms) -> bool:
 
 
 def _over_roots(terms: Terms, place: tuple[int, ...]) -> dict[Fraction, Fraction]:
-    """What stands over each root in one number of y: signed squares, where there is one root.
+    """The numerator over each root in one entry of y; with a single root, the signed square.
 
     n/√v = m/√w exactly if n²/v = m²/w and the signs agree.
     """
@@ -283,6 +283,6 @@ def _over_roots(terms: Terms, place: tuple[int, ...]) -> dict[Fraction, Fraction
 
 
 def rescalable(place: Place, normalizer: Normalizer) -> bool:
-    """Whether W may be scaled and leave y alone, as far as ε is small."""
+    """Whether scaling W leaves y unchanged, if ε is small."""
     first = freedoms(place, normalizer)[0]
     return first.free or first.only_without_eps

@@ -1,4 +1,4 @@
-"""A layer that files hold, with its norm as names propose it, before its numbers are read."""
+"""A layer in files, with the norm that names suggest, before its numbers are read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EPS = 1e-5
 """ε of PyTorch's batch, layer and group norm: no checkpoint holds it."""
 
 MOST_SHARING = 16
-"""Layers that are named as sharing a norm: experts may be hundreds."""
+"""How many layers are named that share a norm: there may be hundreds of experts."""
 
 NO_NORM = NORMALIZERS["standard"]
 
@@ -33,13 +33,13 @@ NO_NORM = NORMALIZERS["standard"]
 @final
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """A layer that files hold, before its numbers are read.
+    """A layer in files, before its numbers are read.
 
     Attributes:
-        name: of the weights, and of a part of them. arrangement: how W is taken from its tensor.
-        module: the layer's own tensors. norm: those of its norm, None where it is none or weight
-            norm. normalizer: with ε. place: where it stands. why: what that was taken from.
-        basis: whether that is known. one_plus: whether the gain is 1 and what the file has.
+        name: of the weights, or of a part of them. arrangement: where W is in its tensor.
+        module: the layer's own tensors. norm: those of its norm; None without one, and for weight
+            norm. normalizer: with ε. place: of the norm. why: the reason for both.
+        basis: how they are known. one_plus: whether 1 is added to the gain of the file.
 
     """
 
@@ -86,11 +86,11 @@ class Proposal:
         eps: float | None = None,
         one_plus: bool | None = None,
     ) -> Proposal:
-        """Return it with what is stated of its norm; None keeps what was found.
+        """Return the proposal with what is stated of its norm; None keeps what was found.
 
         Args:
-            norm: its module, "" for none. place, normalizer, groups, eps: of it.
-            one_plus: whether its gain is 1 and what the file has.
+            norm: its module, "" for none. place, normalizer, groups, eps: of the norm.
+            one_plus: whether 1 is added to the gain of the file.
 
         Raises:
             ValueError: bad words or numbers.
@@ -133,10 +133,10 @@ class Proposal:
         return replace(found, normalizer=chosen, place=place, why=why, basis=basis)
 
     def require_possible(self) -> None:
-        """Refuse a place that its norm can't have, or where its numbers or groups are for others.
+        """Refuse a place that the norm can't have, or sizes and groups that do not fit there.
 
         Raises:
-            ValueError: it is one.
+            ValueError: they do not fit.
 
         """
         require_place(self.place, self.normalizer, prod(self.arrangement.kernel))
@@ -178,7 +178,7 @@ def proposals_of(module: Module, norms: Norms) -> list[Proposal]:
 
 
 def _called(proposal: Proposal) -> Proposal:
-    """A norm of which no name tells whether it takes the mean off, by both of its names."""
+    """Give the norm both of its names, if it is unknown whether it subtracts the mean."""
     if not proposal.basis.may_center:
         return proposal
     either = text("{name} or layer norm", name=proposal.normalizer.title)
@@ -186,7 +186,7 @@ def _called(proposal: Proposal) -> Proposal:
 
 
 def with_sharing(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
-    """The layers, each with the names of the others that take the same norm before them."""
+    """The layers, each with the names of the others behind the same norm."""
     of_norm: dict[str, list[str]] = {}
     for one in proposals:
         if one.norm is not None and one.place.over_features:

@@ -1,4 +1,4 @@
-"""A layer that is proposed, with the numbers that its files hold."""
+"""Read the numbers of a proposed layer from its files."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from normgeo.datasets.tensor_files import File, list_tensors
 from normgeo.normalizers.normalizer import Normalizer
 
 WEIGHTS = "weights"
-"""What files of weights are for, and of the norms beside them."""
+"""The role of files that hold weights and norms."""
 EXTRA = ("x", "stream", "labels", "gradient")
-"""What is known of a layer beside its weights and its norm, by the roles of tensors and files."""
+"""The roles of what may be known of a layer besides its weights and its norm."""
 OF_CASES = ("x", "stream", "labels")
-"""What is known of the cases of one X."""
+"""The roles that have a row for each case of X."""
 
 
 def read_layer(
@@ -37,10 +37,10 @@ def read_layer(
     """Return a proposed layer with its numbers, and what other files hold for it.
 
     Args:
-        checkpoint: that proposes it. proposal: which.
-        files: of the words of EXTRA, or a tensor of one; None where it is what a tensor of the
-            checkpoint is for.
-        sliding: how a kernel moves over "x", where that is images. notes: on what was done before.
+        checkpoint: the files. proposal: the layer.
+        files: a file or a tensor for words of EXTRA; None takes the tensor of this role in the
+            checkpoint, if there is one.
+        sliding: how a kernel moves over "x", if these are images. notes: on earlier steps.
 
     Raises:
         ValueError: bad numbers, or shapes that do not fit. OSError: a file that can't be read.
@@ -57,7 +57,7 @@ def read_layer(
     bias = proposal.arrangement.of_rows(_vector(proposal.module.tensors, "bias"))
     notes = (*notes, *numbers.notes, *norm.notes)
     if proposal.norm is None and norm.gain is not None:
-        norm, bias = norm._replace(shift=bias), None  # weight norm takes no bias in
+        norm, bias = norm._replace(shift=bias), None  # weight norm does not normalize the bias
     elif proposal.norm is not None and bias is not None and proposal.place.takes_outputs:
         numbers, note = _with_bias(numbers, bias, proposal.normalizer)
         bias, notes = None, (*notes, note)
@@ -83,9 +83,9 @@ def read_layer(
 
 
 class _Numbers(NamedTuple):
-    """What is read of weights and their inputs: W (H, D), gradients (H, D) or (K, H, D), X (N, D).
+    """Weights and inputs as read: W (H, D), gradients (H, D) or (K, H, D), X (N, D).
 
-    `seen` says which entries of W there are, where a neuron sees some of the features.
+    `seen` tells which entries of W exist, if a neuron sees only some of the features.
     """
 
     W: Array
@@ -96,7 +96,7 @@ class _Numbers(NamedTuple):
 
 
 class _Norm(NamedTuple):
-    """What is read of a norm, (H,) each."""
+    """The vectors of a norm as read, (H,) each."""
 
     gain: Array | None
     shift: Array | None = None
@@ -112,7 +112,7 @@ def _weights(proposal: Proposal, gradient: Tensor | None) -> _Numbers:
 def _with_inputs(
     numbers: _Numbers, x: Tensor | None, proposal: Proposal, sliding: Sliding
 ) -> _Numbers:
-    """The same with inputs X: vectors, a case each, or windows of images."""
+    """Add inputs X: vectors, one a case, or windows of images."""
     how, X = proposal.arrangement, None if x is None else x.read().astype(np.float64)
     if X is not None and not how.kernel and X.ndim > 2 and X.shape[-1] == how.shape[1]:
         X = _as_cases(X)
@@ -132,7 +132,7 @@ def _with_inputs(
 def _with_windows(
     numbers: _Numbers, images: Array, proposal: Proposal, sliding: Sliding
 ) -> _Numbers:
-    """The same with the windows that a kernel moves over, each a case."""
+    """Add the windows of images that the kernel sees, each as a case."""
     how, normalizer = proposal.arrangement, proposal.normalizer
     X, groups, notes = sliding.windows(images, how), how.groups(images.shape[1]), list[str]()
     numbers = numbers._replace(X=X)
@@ -180,7 +180,7 @@ def _norm(proposal: Proposal) -> _Norm:
 
 
 def _with_bias(numbers: _Numbers, bias: Array, normalizer: Normalizer) -> tuple[_Numbers, str]:
-    """What becomes of a bias that a norm takes as well, and a sentence on that."""
+    """Take in a bias that the norm normalizes as well, and say how."""
     if normalizer.centering.shared_by_cases:
         return numbers, text("The bias b of the layer changes nothing: the norm takes it off.")
     seen = numbers.seen
@@ -196,7 +196,7 @@ def _with_bias(numbers: _Numbers, bias: Array, normalizer: Normalizer) -> tuple[
 
 
 def _stream(tensor: Tensor | None, how: Arrangement) -> Array | None:
-    """What the outputs are added to, (N, H), or of images as the windows are."""
+    """What the outputs are added to, (N, H); of images, in the order of the windows."""
     if tensor is None:
         return None
     values = tensor.read()
@@ -206,7 +206,7 @@ def _stream(tensor: Tensor | None, how: Arrangement) -> Array | None:
 
 
 def _require_own_rows(normalizer: Normalizer) -> None:
-    """Refuse a norm that takes a mean over all features of a row, of which a neuron sees some."""
+    """Refuse a norm that averages over all features, if a neuron sees only some of them."""
     if normalizer.centering.feature_dimensions_lost > 0:
         raise Refusal(
             "{name} takes the mean of a row of W off, and a convolution in groups has rows of "
@@ -217,7 +217,7 @@ def _require_own_rows(normalizer: Normalizer) -> None:
 
 
 def _without_mean(bias: Array, normalizer: Normalizer) -> Array:
-    """The bias without what a mean over the neurons takes off, which no other weight can."""
+    """Subtract the mean of the bias over the neurons of a group, which the norm removes."""
     if normalizer.centering.neuron_dimensions_lost == 0:
         return bias
     parts = bias.reshape(normalizer.groups, -1)
@@ -226,14 +226,14 @@ def _without_mean(bias: Array, normalizer: Normalizer) -> Array:
 
 
 def _as_cases(values: Array) -> Array:
-    """Vectors along the last axis, as of the words of sentences (N, T, D), one below the other."""
+    """Stack the vectors along the last axis, as of words in sentences (N, T, D), as rows."""
     return values.reshape(-1, values.shape[-1]) if values.ndim > 2 else values
 
 
 def only_tensor(path: File | Tensor, what: str, weight: str) -> Tensor:
-    """The one tensor of a file, or the one that is named or known for what it is.
+    """The only tensor of a file, or the one whose name or role is asked for.
 
-    Gradients may be in a file as the weights are, each with the name of its weights.
+    A file may hold gradients of several layers, each with the name of its weights.
     """
     if isinstance(path, Tensor):
         return path
@@ -273,7 +273,7 @@ def _vector(tensors: Mapping[str, Tensor], role: str) -> Array | None:
 
 
 def _repeated(values: Array | None, channels: int) -> Array | None:
-    """A vector with a number for each channel, of one that all heads share."""
+    """Repeat a vector that all heads share, so that every channel has a number."""
     if values is None or len(values) == channels or channels % len(values):
         return values
     return np.tile(values, channels // len(values))

@@ -1,4 +1,4 @@
-"""What a layer's weights decide with its norm: norms, learning rates, turns, and where ε bites."""
+"""What a layer and its norm decide: lengths, learning rates, angles, and where ε matters."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from normgeo.null_directions.explanation import Explanation, explain
 from normgeo.null_directions.null_space import null_space
 
 FROZEN = 0.01
-"""Degrees a step, below which a block is called frozen, where nothing else is stated."""
+"""A block that turns by fewer degrees in a step is called frozen, by default."""
 
 LARGEST = 20
-"""Eigenvalues of F_WW that are computed where nothing else is asked for."""
+"""How many eigenvalues of F_WW are computed by default."""
 
 COUNTED = 1000
-"""Parameters up to which null directions are counted: it takes the cube of them in operations."""
+"""The most parameters for which null directions are counted: the cost grows as their cube."""
 
 
 @final
@@ -49,7 +49,7 @@ class LayerReport:
         gains: how long the norm lets each row be, (H,). gain_shares: of their sum, (H,).
         effective_rates: the learning rate on the unit sphere, (B,); None without a homogeneous
             block or a rate.
-        gradients: ‖G‖ of each block, and what tells it; None where nothing does.
+        gradients: ‖G‖ of each block, and how it is known; None if it is not.
         angles: expected of a step, radians, (B,), by `Optimizer.expected_angles`, for gradient
             descent arctan(η‖G‖/((1 − ηλ)‖w‖)); None without rate, gradients or a law.
         balance: the norm and angle at which decay and growth would balance, (B,); NaN of a block
@@ -57,7 +57,7 @@ class LayerReport:
         epsilon: None where v is not known.
         spectrum, explanation: of F_WW, None without X and a family, the latter also for many
             parameters.
-        missing: sentences on what is not shown, and what it takes.
+        missing: sentences on what is not shown, and what that needs.
 
     """
 
@@ -82,12 +82,12 @@ class LayerReport:
 
     @property
     def standing(self) -> str:
-        """Where the norm stands, and what that makes free, in words."""
+        """Where the norm stands, and which changes the layer then ignores, in words."""
         return sentence(self.layer.place, self.layer.normalizer, self.layer.basis)
 
     @property
     def blocks(self) -> Blocks:
-        """The homogeneous blocks, or where there are none each row by itself."""
+        """The homogeneous blocks; if there are none, each row is a block."""
         return self.layer.blocks
 
     @property
@@ -107,7 +107,7 @@ class LayerReport:
     def without_gradient(self) -> Array | None:
         """Which blocks have a gradient of exactly 0 though not all their gains are 0, (B,).
 
-        None where nothing tells gradients.
+        None if gradients are unknown.
         """
         return None if self.gradients is None else (self.gradients.norms == 0) & ~self._blocks_off
 
@@ -147,7 +147,7 @@ def layer_report(
     seed: int = 0,
     progress: Report | Progress | None = None,
 ) -> LayerReport:
-    """Return what a layer decides, with a stated optimizer; no number stands for what is missing.
+    """Return what a layer and a stated optimizer decide; what is unknown stays None.
 
     Args:
         layer: as `load_layer` reads it. optimizer: one of OPTIMIZERS, or its key.
@@ -155,13 +155,13 @@ def layer_report(
         family: of a model whose natural parameters the outputs of the layer are: with X it gives
             the Fisher information, with X and labels the gradient.
         frozen_below: degrees a step.
-        eigenvalues: of F_WW, how many; 0 leaves them out; None for all of up to COUNTED
-            parameters, and LARGEST of more.
-        null_directions: whether they are counted and explained as well; with hundreds of
-            parameters it takes seconds.
+        eigenvalues: how many of F_WW; 0 for none; None for all of up to COUNTED parameters, and
+            for LARGEST of more.
+        null_directions: whether to count and explain them as well, which takes seconds with
+            hundreds of parameters.
         seed: of the mini-batches.
-        progress: told (products with F, products expected) while eigenvalues are computed; a report
-            that is stopped there has none.
+        progress: called with (products with F, products expected) while eigenvalues are computed;
+            a report that is stopped there has none.
 
     Raises:
         ValueError: bad arguments, or numbers at which the norm is undefined.

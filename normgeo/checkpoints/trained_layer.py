@@ -1,4 +1,4 @@
-"""A layer of a network with its norm: what its weights, and what is known of its inputs, decide."""
+"""A layer of a network: its weights, its norm, and what is known of its inputs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TrainedLayer(Constant):
         gradient: of the loss in W, (H, D), or of several batches, (K, H, D).
         seen: which features a neuron has a weight for, (H, D), as in a convolution in groups; None
             for all. W and the gradient are 0 elsewhere.
-        why: what its norm and its place were taken from. notes: what was done on the way.
+        why: the reason for its norm and place. notes: on how it was read.
         basis: whether norm and place are stated, known, guessed or unknown.
 
     Raises:
@@ -120,7 +120,7 @@ class TrainedLayer(Constant):
 
     @property
     def blocks(self) -> Blocks:
-        """The homogeneous blocks of W, or where it has none each row by itself."""
+        """The homogeneous blocks of W; if it has none, each row is a block."""
         H, center = len(self.W), self.normalizer
         if not self._means_are_free:
             center = Normalizer("none", center.words[1], groups=center.groups)
@@ -138,7 +138,7 @@ class TrainedLayer(Constant):
 
     @property
     def _means_are_free(self) -> bool:
-        """Whether W has room for a mean over neurons: they have weights for the same features."""
+        """Whether the neurons have weights for the same features, so that W may have a mean row."""
         if self.seen is None or self.normalizer.centering.neuron_dimensions_lost == 0:
             return True
         parts = self.seen.reshape(self.normalizer.groups, -1, self.W.shape[1])
@@ -158,9 +158,9 @@ class TrainedLayer(Constant):
 
     @property
     def full_gain(self) -> Array:
-        """How long the norm lets each neuron's row be, (H,).
+        """The length that the norm gives each neuron's row, (H,).
 
-        |g_h| of a norm after W, since N itself forgets how long w_h is; ‖g ⊙ w_h‖ before it.
+        |g_h| of a norm after W, since N ignores the length of w_h; ‖g ⊙ w_h‖ of one before it.
         """
         if self.place.over_features:
             return lengths(self.W * (1 if self.gain is None else self.gain))
@@ -169,33 +169,33 @@ class TrainedLayer(Constant):
     def moments(self) -> tuple[Array, Array] | None:
         """Return C (N, channels) and v (N or 1, channels or 1) over X, as `Normalizer.moments`.
 
-        None where what the norm takes is not known.
+        None if the inputs of the norm are unknown.
         """
         if self.X is None or not self.knows_inputs:
             return None
         return self.normalizer.moments(*self.place.normalized(self.W, self.X, self._added))
 
     def variances(self) -> Array | None:
-        """Return v over X, (N or 1, channels or 1); None where what the norm takes is not known."""
+        """Return v over X, (N or 1, channels or 1); None if the inputs of the norm are unknown."""
         found = self.moments()
         return None if found is None else found[1]
 
     @property
     def knows_inputs(self) -> bool:
-        """Whether all that the layer and its norm take is there: X, and a stream where it adds."""
+        """Whether all inputs of layer and norm are known: X, and the stream of a residual sum."""
         return self.X is not None and not (self.place.takes_stream and self.stream is None)
 
     @property
     def _added(self) -> Array:
-        """What a norm after a residual sum takes beside x Wᵀ: the stream and the bias."""
+        """What a residual sum adds to x Wᵀ: the stream and the bias."""
         stream = np.zeros((1, 1)) if self.stream is None else self.stream
         return stream + self.bias if self.bias is not None and self.place.takes_stream else stream
 
     def model(self, family: Family | str) -> tuple[NormalizedGLM, Array]:
         """Return the layer as a model of its outputs, and the inputs of that model.
 
-        They are X, (N, D); the residual stream stands beside it, (N, D + H), where the norm takes
-        the sum. A norm before W is a part of the inputs: of W alone the model is the standard one.
+        The inputs are X, (N, D), or X and the residual stream, (N, D + H), if the norm takes their
+        sum. A norm before W is a part of the inputs, so the model of W is then the standard one.
 
         Raises:
             ValueError: no inputs, or no residual stream where the norm takes one.
@@ -226,7 +226,7 @@ class TrainedLayer(Constant):
 def _fitting(
     name: str, values: ArrayLike | None, shape: tuple[int | None, ...], of: tuple[int, int]
 ) -> Array | None:
-    """Return values as float64 of a shape, of which None is any length; `of` is that of W."""
+    """Return values as float64 of a shape, with None for any length; `of` is the shape of W."""
     if values is None:
         return None
     found = real_array(name, values, len(shape))
@@ -248,10 +248,10 @@ def _fitting(
 def with_bias_as_weight(
     W: Array, bias: Array, X: Array | None, gradient: Array | None
 ) -> tuple[Array, Array | None, Array | None]:
-    """W, X and the gradient with a last feature that is always 1, whose weight is the bias.
+    """Add to W, X and the gradient a last feature that is always 1, whose weight is the bias.
 
-    What a norm over the neurons takes is x Wᵀ + b, so W alone can't be scaled: W and b can.
-    The gradient of the bias is not known, and taken for 0.
+    A norm over the neurons takes x Wᵀ + b, so it ignores a scale of W and b, not of W alone.
+    The gradient of the bias is unknown, and set to 0.
     """
     W = np.column_stack([W, bias])
     X = None if X is None else np.column_stack([X, np.ones(len(X))])

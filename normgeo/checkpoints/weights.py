@@ -1,4 +1,4 @@
-"""How the rows of W stand in a tensor: transposed kernels, convolutions, fused projections."""
+"""Where the rows of W are in a tensor: transposed kernels, convolutions, fused projections."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _THIRDS = re.compile(
     r"in_proj_weight$|(^|\.)(c_attn|Wqkv|self_attn\.qkv_proj)\.\w+$"
     r"|(^|\.)(blocks|layers?)\.\d+\.attn\.qkv\.\w+$"
 )
-"""Names of queries, keys and values, one below the other; CodeGen has them in four partitions."""
+"""Names of tensors that stack queries, keys and values; CodeGen has them in four partitions."""
 _OF_HEADS, _FROM_HEADS = ("query", "key", "value"), "out"
 _INPUTS_FIRST = re.compile(r"(^|\.)(c_attn|c_fc)$")
 
@@ -26,7 +26,7 @@ _INPUTS_FIRST = re.compile(r"(^|\.)(c_attn|c_fc)$")
 @final
 @dataclass(frozen=True)
 class Arrangement:
-    """Where the rows of W, one a neuron, stand in a tensor.
+    """Where the rows of W, one for each neuron, are in a tensor.
 
     Attributes:
         tensor: its shape, as it is looked at.
@@ -46,7 +46,7 @@ class Arrangement:
         """Yield the name and arrangement of each layer in a module's weights.
 
         Args:
-            module: of the weights. outputs_last: where that is known; None goes by names and sizes.
+            module: of the weights. outputs_last: if it is known; None goes by names and sizes.
 
         """
         weight = module.tensors["weight"]
@@ -81,7 +81,7 @@ class Arrangement:
         return self.tensor[-2 if self.outputs_last else 1]
 
     def groups(self, channels: int) -> int:
-        """How many groups a convolution of images with these channels has; 0 where it has none."""
+        """The number of groups for images with so many channels; 0 if they do not fit."""
         if not self.kernel:
             return 0
         groups, more = divmod(channels, self.channels)
@@ -105,7 +105,7 @@ class Arrangement:
         return self._of_part(values.reshape(len(values), -1))
 
     def of_rows(self, values: Array | None) -> Array | None:
-        """Return what a vector with a number for each row has for those of the part."""
+        """Return the numbers of the part, from a vector with a number for each row."""
         return None if values is None else self._of_part(values)
 
     def _of_part(self, values: Array) -> Array:
@@ -113,9 +113,9 @@ class Arrangement:
 
 
 def in_groups(rows: Array, groups: int) -> Array:
-    """Rows of a convolution in groups over the features of all channels, (…, H, groups · D).
+    """Widen rows of a convolution in groups to the features of all channels, (…, H, groups · D).
 
-    A neuron sees those of its own group alone; the others are 0.
+    A neuron sees the features of its own group; its other weights are 0.
     """
     H, D = rows.shape[-2:]
     require_room(text("The weights of a convolution in groups"), H, groups * D)

@@ -25,7 +25,7 @@ SAME = "same"
 @final
 @dataclass(frozen=True)
 class Sliding:
-    """How a kernel moves over images: numbers for all axes, one, or for each.
+    """How a kernel moves over images: one number for all axes, or one for each.
 
     Attributes:
         stride: between places. padding: zeros at each end, None for SAME. dilation: between the
@@ -39,10 +39,10 @@ class Sliding:
 
     @classmethod
     def of(cls, stride: Counts = 1, padding: Counts | str = 0, dilation: Counts = 1) -> Sliding:
-        """Return it checked, of one number or several each, and of "same" for the padding.
+        """Check the arguments: one number each, or several, or "same" for the padding.
 
         Raises:
-            ValueError: no such numbers.
+            ValueError: other numbers or words.
 
         """
         same = isinstance(padding, str) and padding == SAME
@@ -63,10 +63,10 @@ class Sliding:
         )
 
     def windows(self, images: Array, how: Arrangement) -> Array:
-        """Return every window of images (N, C, rows, columns), a case each, (windows, features).
+        """Return every window of images (N, C, rows, columns) as a case, (windows, features).
 
-        A batch statistic over these rows is one over the cases and places of each channel. The
-        windows are those of all channels, of a convolution in groups too.
+        A batch statistic over these rows is one over the cases and positions of each channel. A
+        window has all channels, also for a convolution in groups.
 
         Raises:
             ValueError: weights that are no convolution of such images.
@@ -104,7 +104,7 @@ ONE_BY_ONE = Sliding()
 
 
 def typed(word: str) -> Any:
-    """Numbers as they are typed, with commas between them; or a word, which is judged later.
+    """Parse numbers with commas between them; return any other word as it is.
 
     >>> typed("2,1"), typed("same")
     ((2, 1), 'same')

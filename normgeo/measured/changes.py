@@ -21,7 +21,7 @@ CHANGES = {
     "column_times": text("one column × δ"),
     "columns_plus": text("all columns + the same"),
 }
-"""Keys of the changes → what they do. The rows of W are its neurons, its columns their inputs."""
+"""Keys of the changes → what they do. The rows of W are neurons, the columns their inputs."""
 
 
 @final

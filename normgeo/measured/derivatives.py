@@ -12,10 +12,10 @@ from normgeo.measured.judging import Judge
 from normgeo.measured.running import Changes
 
 OUTPUTS = 4096
-"""Of which derivatives are compared; of more so many are drawn."""
+"""The most outputs whose derivatives are compared; of more outputs, this many are drawn."""
 
 POINTS = 4
-"""Places in the space of parameters where derivatives are taken, where outputs are few."""
+"""Points in the space of parameters where derivatives are taken, if there are few outputs."""
 
 Direction = tuple[str, Callable[[Array, float], Array]]
 """A tensor's name, and (its values, length of a step) → changed values."""

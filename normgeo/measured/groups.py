@@ -29,7 +29,7 @@ SENTENCES = {
 """Keys of the groups → what decay does there."""
 
 DECAYED = frozenset({"invariant", "joint", "matrices"})
-"""Groups that decay is for: where it regularizes, or sets the angle of a step."""
+"""Groups that need decay: there it regularizes, or sets the angle of a step."""
 
 
 @final
@@ -63,7 +63,7 @@ class Groups:
     """The parameter groups of a network.
 
     Attributes:
-        groups: those that have a tensor.
+        groups: those with at least one tensor.
 
     """
 
@@ -77,7 +77,7 @@ class Groups:
         raise Refusal("`name` must be that of a measured tensor; got {name!s}.", name=shown(name))
 
     def for_torch(self, parameters: Any, decay: float) -> list[dict[str, Any]]:
-        """Return the groups as `torch.optim` takes them, with the user's own arrays in them.
+        """Return the groups for `torch.optim`, with the user's own arrays in them.
 
         Args:
             parameters: as they were measured, a tree or `dict(model.named_parameters())`.
@@ -101,7 +101,7 @@ class Groups:
         return with_leaves(parameters, {name: name in decayed for name in leaves(parameters)})
 
     def changes(self, decayed: Iterable[str]) -> Table:
-        """Return what would change against the user's own choice.
+        """Say how the groups differ from the user's own choice.
 
         Args:
             decayed: names of the tensors that weight decay touches now.
@@ -148,7 +148,7 @@ class Groups:
 
 
 def groups_of(keys: Mapping[str, str], sizes: Mapping[str, int]) -> Groups:
-    """Return the groups of tensors, each with the key of its own, and how many numbers they hold.
+    """Return the groups of tensors, from the key of each and how many numbers it holds.
 
     >>> groups_of({"W": "matrices", "b": "vectors"}, {"W": 6, "b": 2}).of("b").parameters
     2

@@ -10,7 +10,7 @@ from normgeo.measured.judging import Verdict
 
 
 class Sorted(NamedTuple):
-    """Rows → the verdict on each, where one was found; `untried` has the others."""
+    """Rows → their verdicts, as far as they were found; `untried` has the other rows."""
 
     verdicts: dict[int, Verdict]
     untried: tuple[int, ...]
@@ -25,7 +25,7 @@ def sort_rows(
     """Sort rows by the verdict on each.
 
     Args:
-        rows: to sort. first: the verdict on all at once. judge: that on some of them at once.
+        rows: to sort. first: the verdict on all at once. judge: gives the verdict on some at once.
         tries: how many groups may be judged.
 
     >>> moves = lambda rows: Verdict("✗" if 3 in rows else "✓", 0.0)
@@ -48,7 +48,7 @@ def sort_rows(
         half = (len(group) + 1) // 2
         one = judge(group[:half])
         left -= 1
-        other = verdict  # of the rest, where the first half is not what moves
+        other = verdict  # of the other half, if the first half moves nothing
         if one.sign != "✓":
             other = judge(group[half:])
             left -= 1

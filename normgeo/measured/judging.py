@@ -23,22 +23,22 @@ WORDS = {
 """Signs → what they stand for."""
 
 Make = Callable[[Mapping[str, Array], int], Changes]
-"""(Tensors to change, number of the draw) → the changed ones."""
+"""(Tensors to change, number of the draw) → the changed tensors."""
 
 DRAWS = 2
-"""Of each change: factors from both sides of 1, or two shifts."""
+"""How often each change is drawn: factors on both sides of 1, or two shifts."""
 
 FEW, MANY = 8.0, 16.0
-"""Times the rounding: up to the first a change is ignored, from the second on it is not."""
+"""Multiples of the rounding: a change up to the first is ignored, above the second it is not."""
 
 CLEAR = 64.0
-"""Parts of the influence: an ignored change moves less than one of them."""
+"""Fractions of the influence: an ignored change moves less than one of them."""
 
 SLIGHT = 0.01
-"""Of the influence: what moves less can be nothing else than an ε."""
+"""A fraction of the influence: only an ε can move less."""
 
 GROWN = 2.0**8
-"""The factor that weights grow by where the effect of an ε is looked for."""
+"""The factor by which weights grow in the search for an ε."""
 
 
 @final
@@ -47,8 +47,8 @@ class Verdict:
     """How a network responds to a change.
 
     Attributes:
-        sign: ✓ ignored, moved by rounding; ≈ ignored but for ε, moved less by s² as weights grow
-            by s; ✗ not ignored; ? moved by no more than rounding may explain, and no less.
+        sign: ✓ ignored, only rounding moves; ≈ ignored up to ε, moves less by s² as weights grow
+            by s; ✗ not ignored; ? rounding may explain the move, or may not.
         moved: ‖change of the outputs‖/‖outputs‖, for the first random change that moves them,
             as for δ = 2.
 
@@ -64,7 +64,7 @@ class Verdict:
 
     @property
     def ignored(self) -> bool:
-        """Whether it is ignored, or but for ε."""
+        """Whether it is ignored, at least up to ε."""
         return self.sign in "✓≈"
 
 
@@ -76,8 +76,8 @@ class Judge:
         rounding: ‖error‖/‖outputs‖ of the network's own arithmetic.
 
     The changes of the outputs at θ + ηr and at θ + 2ηr are compared for η = √u, where u is the unit
-    roundoff. Where the second is not twice the first, the rest is rounding, or curvature of that
-    size. So a network that lowers its precision inside is noticed.
+    roundoff. If the second is not twice the first, the rest is rounding, or curvature of that size.
+    So a network that lowers its precision inside is noticed.
     """
 
     def __init__(self, running: Running, seed: int) -> None:
@@ -100,12 +100,12 @@ class Judge:
 
     @property
     def few(self) -> float:
-        """Of the outputs: what rounding moves."""
+        """The share of the outputs that rounding may move."""
         return FEW * self.rounding
 
     @property
     def many(self) -> float:
-        """Of the outputs: what rounding does not move."""
+        """The share of the outputs that rounding cannot move."""
         return MANY * self.rounding
 
     def forget(self) -> None:
@@ -142,9 +142,9 @@ class Judge:
         """Return the verdict on a change.
 
         Args:
-            make: the change. grown: tensors that grow where an ε is looked for, by which power of
-                s; none where no ε is in the way. influence: the share that they move at most;
-                what moves a quarter of that is not looked at for an ε.
+            make: the change. grown: tensors that grow in the search for an ε, and by which power
+                of s; none if no ε can matter. influence: the largest share that they move; a
+                change that moves a quarter of it is not searched for an ε.
 
         """
         influence = min(influence, 1.0)
@@ -169,20 +169,20 @@ class Judge:
         return self.plain(most, influence)
 
     def plain(self, share: float, influence: float = inf) -> Verdict:
-        """Return the verdict that a share of the outputs gives where there is no ε.
+        """Return the verdict on a share of the outputs, if there is no ε.
 
-        Rounding may be as large as what a change moves that is not ignored, a part of the
-        influence: then nothing is said.
+        If rounding is as large as the move of a change that is not ignored, a fraction of the
+        influence, there is no verdict.
         """
         if share > self.many:
             return Verdict("✗", share)
         return Verdict("✓" if share <= min(self.few, influence / CLEAR) else "?", share)
 
     def _from_here(self, make: Make, grown: Mapping[str, int], share: float, limit: float) -> bool:
-        """Whether a share follows limit/(s² + e) from s = 1 on, as where e is ε over a variance.
+        """Whether a share follows limit/(s² + e) from s = 1 on, where e may be ε over a variance.
 
-        Else it falls later on, for another reason: an activation is saturated, or a sum has a
-        part that does not grow.
+        If not, it falls later for another reason: an activation saturates, or a sum has a part
+        that does not grow.
         """
         ratio = limit / share - 1
         if not -0.2 < ratio < 1:
@@ -192,10 +192,10 @@ class Judge:
     def _limit(
         self, make: Make, grown: Mapping[str, int], s: float, share: float, influence: float
     ) -> float:
-        """Return the limit of s² × the share, or 0 where it does not fall by s².
+        """Return the limit of s² × the share, or 0 if the share does not fall by s².
 
-        It is looked for where the share is small, so that the law of small ε holds, and yet far
-        from rounding; there it must fall to a quarter each time that weights double.
+        The search goes where the share is small, so that the law of small ε holds, and yet far
+        above rounding; there it must fall to a quarter whenever the weights double.
         """
         aim = sqrt(0.02 * influence * 32 * self.many)
         for _ in range(2):

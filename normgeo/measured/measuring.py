@@ -34,10 +34,10 @@ from normgeo.measured.trade import Trade
 from normgeo.measured.trades import Trades
 
 MOST_INPUTS = 256
-"""Of which each costs a call of the function for every change."""
+"""The most inputs: each costs a call of the function for every change."""
 
 TREES = 1 << 20
-"""Bytes that are kept beside arrays."""
+"""Bytes that are kept besides the arrays."""
 
 
 @final
@@ -90,11 +90,11 @@ def _cost(tensors: Mapping[str, Tensor], tries: int, *, widen: bool = True) -> M
     passes = 5 + len(tensors) + sum(lengths.count(length) > 1 for length in lengths)
     candidates = min(CANDIDATES, sum(not tensor.is_vector for tensor in tensors.values()))
     for tensor in tensors.values():
-        passes += 10 + tries  # anything, rows, groups of them, all at once, a shift, a trade
+        passes += 10 + tries  # noise, rows, groups of rows, all rows, a shift, a trade
         if tensor.is_vector:
             passes += 4 + 2 * candidates + READERS  # with 0 and −1 in its place, as a shift
         else:
-            passes += 5 + (tensor.values.ndim > 2)  # by columns, a number for each row
+            passes += 5 + (tensor.values.ndim > 2)  # by columns, and with a number for each row
     sizes = [tensor.values.size for tensor in tensors.values()]
     narrow = widen and any(tensor.values.dtype != np.float64 for tensor in tensors.values())
     return MeasuringCost(passes, TREES + 8 * ((1 + narrow) * sum(sizes) + 3 * max(sizes)))
@@ -126,17 +126,17 @@ def measure(
             same library in containers of the same kind.
         inputs: several inputs; f(parameters, x) is then called for each x.
         neurons: the axis that counts the neurons, 0 as in PyTorch or −1 as in Flax; or a mapping
-            of the names of some tensors to theirs, where that of the others is 0.
+            of the names of some tensors to their axes; for the others it is 0.
         embeddings: names of tensors whose rows are picked by tokens or places. No change of weights
-            tells a number that is added to all of a row from one that a weight adds to its neuron.
+            distinguishes a number added to a whole row from one that a weight adds to its neuron.
         matrices: names of the tensors that are weights of a layer with one output or one input, as
-            (1, D, 1, 1) or (H, 1); others with a single axis that is long are vectors. No change
-            tells a gain from a weight of one row. None for (1, D) alone.
+            (1, D, 1, 1) or (H, 1); other tensors with a single long axis are vectors. No change
+            distinguishes a gain from a weight with one row. None for (1, D) alone.
         negative: whether factors are below 0. tries: groups of rows that are tried by themselves
-            where not all are ignored; the rows of a group that moves are told as not tried.
-        float64: whether the network runs in it where it can, whatever its parameters came in.
-        seed: of the changes. budget: what it may take. progress: told after each call of f; a
-            stop leaves a table in part. resume: such a table, to go on with.
+            if not all are ignored; rows of a group that moves are reported as not tried.
+        float64: whether to run the network in float64 if it can, whatever type its parameters have.
+        seed: of the changes. budget: what it may cost. progress: called after each call of f; a
+            stop leaves a part of the table. resume: such a part, to continue.
 
     Raises:
         ValueError: bad arguments; a function that does not answer the same twice, answers with no
@@ -177,7 +177,7 @@ def measure(
     cost = _cost(seen, options.tries, widen=widen)
     _require(budget, Cost(cost.bytes))
     steps = cost.passes * len(several or (1,))
-    with np.errstate(all="ignore"):  # what is beyond floats is told as infinite
+    with np.errstate(all="ignore"):  # numbers beyond floats count as infinite
         started = process_time()
         running = Running(f, parameters, several, options.neurons, options.matrices, widen=widen)
         judge = Judge(running, options.seed)
@@ -193,7 +193,7 @@ def _measured(
     progress: Progress,
     steps: int,
 ) -> MeasuredTable:
-    """Measure what is not measured yet: tensors one by one, then roles, then trades."""
+    """Measure what is still missing: tensors one by one, then roles, then trades."""
     running = judge.running
     measured, roles = _from(resume, running, options)
     trades: tuple[Trade, ...] = ()
@@ -251,7 +251,7 @@ def _require(budget: Budget | None, cost: Cost) -> None:
 def _from(
     resume: MeasuredTable | None, running: Running, options: Options
 ) -> tuple[dict[str, MeasuredTensor], dict[str, str]]:
-    """What is measured already; refuse that of another network."""
+    """Return what is already measured; refuse a table of another network."""
     if resume is None:
         return {}, {}
     instance_of("resume", resume, MeasuredTable)

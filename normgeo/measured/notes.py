@@ -1,4 +1,4 @@
-"""Sentences on measured tensors that stand beside the table."""
+"""Sentences on measured tensors, beside the table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNTRIED = text(
 )
 
 LISTED = 8
-"""Rows that are named; of more so many are."""
+"""The most rows that a sentence names."""
 
 
 def on_groups(tensors: Iterable[MeasuredTensor]) -> list[str]:
@@ -44,20 +44,20 @@ def on_groups(tensors: Iterable[MeasuredTensor]) -> list[str]:
 
 
 def _only_in_groups(one: MeasuredTensor) -> bool:
-    """Whether rows were tried in groups only, and none that was tried is ignored."""
+    """Whether rows were tried only in groups, and none of these is ignored."""
     return bool(one.untried) and not any(verdict.ignored for verdict in one.rows.values())
 
 
 def _dead_in_groups(one: MeasuredTensor) -> bool:
-    """Whether dead rows were looked for in groups only, and none was found."""
+    """Whether dead rows were searched only in groups, and none was found."""
     return bool(one.undecided) and not one.dead
 
 
 def notes_on(one: MeasuredTensor, frozen: Sequence[int], *, beside: bool = False) -> list[str]:
-    """Return the sentences on a tensor: of its rows those that differ from the others.
+    """Return the sentences on a tensor: on those of its rows that differ from the others.
 
     Args:
-        one: the tensor. frozen: rows that hardly turn. beside: whether `on_groups` is said as well.
+        one: the tensor. frozen: rows that hardly turn. beside: whether to include `on_groups`.
 
     """
     said = []

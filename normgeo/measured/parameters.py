@@ -20,12 +20,12 @@ from normgeo.normalizers.blocks import lengths
 @final
 @dataclass(frozen=True, eq=False)
 class Tensor:
-    """One array of the parameters, with the axis of its neurons and that of its inputs.
+    """One array of the parameters, with the axes of its neurons and of its inputs.
 
     Attributes:
-        name: its path. values: its numbers, not to be written to. rows: the axis of its neurons,
-            or of its entries. columns: the axis of its inputs, None for a vector.
-        tied: names of others that are the same memory, with whether transposed.
+        name: its path. values: its numbers, read-only. rows: the axis of its neurons, or of its
+            entries. columns: the axis of its inputs, None for a vector.
+        tied: names of tensors in the same memory, and whether they are transposed.
 
     """
 
@@ -47,10 +47,9 @@ class Tensor:
     ) -> Tensor:
         """See an array with its neurons along the first axis, or along the last one (−1).
 
-        One with a single axis that is long, and two axes or more, is the matrix of a layer with
-        one output or one input, or a vector. No change tells the two apart: a gain whose outputs
-        are summed is a weight of one row. So that is stated, or else two axes with one row are a
-        matrix, and others a vector.
+        An array with a single long axis among two or more is the matrix of a layer with one output
+        or one input, or a vector. No change distinguishes them: a gain whose outputs are summed is
+        a weight with one row. Unless stated, two axes with one row are a matrix, others a vector.
 
         >>> Tensor.of("k", np.ones((3, 3, 4, 8)), -1).columns
         2
@@ -75,7 +74,7 @@ class Tensor:
         return self.columns is None
 
     def along(self, axis: int) -> int:
-        """How many rows or columns there are along an axis; 1 of a single number."""
+        """How many rows or columns there are along an axis; 1 for a single number."""
         return self.values.shape[axis] if self.values.ndim else 1
 
     @property
@@ -108,7 +107,7 @@ def measurable(parameters: Any) -> dict[str, Any]:
 
 
 Neurons = int | Mapping[str, int]
-"""The axis of the neurons, 0 or −1: of all tensors, or of some by name and 0 of the others."""
+"""The axis of the neurons, 0 or −1: for all tensors, or by name and 0 for the others."""
 
 
 def axis_of(neurons: Neurons, name: str) -> int:
@@ -137,10 +136,10 @@ def require_names(argument: str, given: Any) -> tuple[str, ...]:
 def tensors_of(
     arrays: Mapping[str, Any], neurons: Neurons, matrices: Sequence[str] | None = None
 ) -> dict[str, Tensor]:
-    """See arrays as tensors; those that are the same memory as one.
+    """Turn arrays into tensors; arrays in the same memory become one.
 
     Args:
-        arrays: by name. neurons, matrices: as of `measure`.
+        arrays: by name. neurons, matrices: as in `measure`.
 
     """
     seen: dict[str, tuple[Array, list[tuple[str, bool]]]] = {}
@@ -176,7 +175,7 @@ def tensors_of(
 
 
 def _same(one: Array, other: Array) -> bool:
-    """Whether two arrays are the same memory, seen alike."""
+    """Whether two arrays are the same view of the same memory."""
     address = one.__array_interface__["data"][0]
     return (
         one.size > 0

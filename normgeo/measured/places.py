@@ -1,4 +1,4 @@
-"""Where a norm stands to a weight and in a block of a network, as far as measuring shows it."""
+"""The place of a norm beside a weight and in a block, as far as measuring shows it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLACES = {
     "before": text("before"),
     "unused": text("unused"),
 }
-"""Where a norm stands to a weight → in a word or two."""
+"""Places of a norm beside a weight → in a word or two."""
 
 STYLES = {
     "pre_norm": text("pre-norm: its weights read a norm, and the stream runs on without one"),
@@ -23,7 +23,7 @@ STYLES = {
     "after": text("a norm follows its weights"),
     "": "",
 }
-"""Where the norms of a block stand → in a clause; nothing where measuring does not show it."""
+"""Styles of a block → in a clause; empty if measuring does not show the style."""
 
 _NUMBERED = re.compile(r"^(.*?[./])?\w*\d+([./]\d+)*(?=[./])")
 

@@ -1,4 +1,4 @@
-"""Tell gains from other vectors by what a network still reads without them."""
+"""Distinguish gains from other vectors by what a network still reads without them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ ROLES = {
 """Keys → what a tensor is in the network, as measured."""
 
 CANDIDATES = 8
-"""Matrices that are asked whether a vector multiplies what they read or write."""
+"""How many matrices are tested: a vector may multiply what they read or write."""
 
 
 @final
 class Roles:
     """Finds the roles of vectors.
 
-    A gain that is 0 silences what it multiplies: a weight before it moves nothing any more, and a
-    weight behind it reads the bias alone, which is the same for all neurons where all vectors are
-    1. A bias that is 0 silences nothing. For gains 1 + g the same holds at −1.
+    A gain of 0 silences what it multiplies: a weight before it no longer moves anything, and a
+    weight behind it reads only the bias, which is the same for all neurons if all vectors are 1.
+    A bias of 0 silences nothing. For gains 1 + g the same holds at −1.
     """
 
     def __init__(self, judge: Judge) -> None:

@@ -1,4 +1,4 @@
-"""A network that is run: its parameters with changes in, its outputs as one vector out."""
+"""Run a network: changes of its parameters go in, its outputs come out as one vector."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ ROUNDING = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bflo
 
 @final
 class Running:
-    """A function of parameters that counts how often it is called, and refuses what is no network.
+    """A function of parameters that counts its calls, and refuses what is no network.
 
     Attributes:
         tensors: what can be changed, by name. base: outputs without a change.
         calls: of the function so far. kinds: types of numbers that it runs in.
-        wide: whether it is run in float64 though its parameters came in another type. told: is
-            called after each call.
+        wide: whether it runs in float64 though its parameters have another type. told: is called
+            after each call.
 
     """
 
@@ -79,7 +79,7 @@ class Running:
         }
 
     def _widened(self) -> bool:
-        """Try to run in float64; whether outputs then are."""
+        """Try to run in float64; return whether the outputs are then float64."""
         self._kept, self.wide = self._converted(wide=True), True
         if {kind_of(leaf) for leaf in self._kept.values()} == {"float64"}:
             try:
@@ -194,7 +194,7 @@ def _fingerprint(leaf: Any) -> tuple[float, ...]:
 
 
 def moved(before: Array, after: Array) -> float:
-    """Return ‖after − before‖/‖before‖, infinite where it is no number."""
+    """Return ‖after − before‖/‖before‖, infinite if it is no number."""
     if np.array_equal(before, after):
         return 0.0
     with np.errstate(all="ignore"):
@@ -203,5 +203,5 @@ def moved(before: Array, after: Array) -> float:
 
 
 def length(vector: Array) -> float:
-    """Return ‖v‖, also where v² is no float."""
+    """Return ‖v‖, even if v² is beyond floats."""
     return float(lengths(vector[None])[0])

@@ -15,7 +15,7 @@ from normgeo.measured.tensor import MeasuredTensor
 from normgeo.measured.trade import Part, Trade
 
 READERS = 3
-"""Matrices near a vector, and biases of each, that are asked whether they take its shift off."""
+"""How many matrices near a vector, and biases of each, are tested for compensating its shift."""
 
 
 @final
@@ -69,9 +69,9 @@ class Shifts:
         return Trade(parts, verdict, shift.size, shift=True) if verdict.ignored else None
 
     def _readers(self, tensor: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """The nearest matrices that have as many columns, behind a vector first, each with biases.
+        """The nearest matrices with as many columns, those behind a vector first, each with biases.
 
-        Which bias is whose is left open: the derivatives tell.
+        The derivatives tell later which bias belongs to which matrix.
         """
 
         def rank(other: Tensor) -> tuple[bool, int]:
@@ -98,6 +98,6 @@ def _added(direction: Array) -> Callable[[Array, float], Array]:
 
 
 def _seen_through(reader: Tensor, shift: Array) -> Array:
-    """W c: what a reader makes of a constant c in each of its inputs."""
+    """W c: the output of a reader for a constant c in each of its inputs."""
     W = np.moveaxis(reader.values, (reader.rows, reader.columns or 0), (0, 1))
     return np.asarray(W.reshape(*W.shape[:2], -1).sum(axis=2) @ shift.ravel())

@@ -1,4 +1,4 @@
-"""What was measured: a row for each tensor, a column for each change, and what follows."""
+"""A measured table: a row for each tensor, a column for each change, and what follows."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from normgeo.tables.printed import fragment
 from normgeo.tables.table import Table
 
 KIND = "measured table 1"
-"""What a saved table says of itself: a later version may know more."""
+"""The version of a saved table: a later one may know more."""
 
 LONG = 10.0
-"""Times the median norm of a tensor's rows: one that is longer hardly turns."""
+"""A multiple of the median norm of a tensor's rows: a longer row hardly turns."""
 
 
 @final
 @dataclass(frozen=True)
 class Options:
-    """What a measurement was asked for, as in `measure`."""
+    """The options of a measurement, as in `measure`."""
 
     neurons: Neurons = 0
     tries: int = 4
@@ -55,12 +55,12 @@ class MeasuredTable:
     """Table 1 of a network, measured.
 
     Attributes:
-        tensors: by name. roles: of the tensors, keys of ROLES. trades: what is ignored only
-            together. complete: whether all was measured; a stop leaves a part, which `measure`
-            goes on with as `resume`.
+        tensors: by name. roles: of the tensors, keys of ROLES. trades: changes that are ignored
+            only together. complete: whether everything was measured; a stop leaves a part, which
+            `measure` continues from `resume`.
         rounding: ‖error‖/‖outputs‖ of the network's own arithmetic. kinds: the types of numbers
             that it ran in. calls: of the function. length: ‖outputs‖. options: as asked for.
-        names: of all tensors, the ones that are not measured yet among them.
+        names: of all tensors, measured or not.
 
     """
 
@@ -76,13 +76,13 @@ class MeasuredTable:
     names: tuple[str, ...] = field(default=())
 
     def place(self, name: str) -> tuple[str, ...]:
-        """Return where a norm stands to a weight, keys of PLACES; nothing where none is seen.
+        """Return the places of norms beside a weight, keys of PLACES; none if none is seen.
 
-        "after" means that all of it, or each row, may be scaled; "after_with_bias" that it may
-        with its bias only; "after_sum" that it may with other weights only, as what a residual
-        stream sums; "centered" that what all rows have in common comes off behind it, as by a
-        layer norm of another sum, or by a softmax. "before" means that its inputs sum to 0, or
-        that its columns trade with a gain.
+        "after" means that all of it, or each row, may be scaled; "after_with_bias" that it may be
+        only with its bias; "after_sum" only with other weights, as those that write to a residual
+        stream; "centered" that what all rows have in common is removed behind it, as by a layer
+        norm of another sum, or by a softmax. "before" means that its inputs sum to 0, or that its
+        columns trade with a gain.
         """
         measured = self.tensors[name]
         if measured.is_dead:
@@ -97,7 +97,7 @@ class MeasuredTable:
                 found.append("after_sum")
             elif measured.ignores("all_plus"):
                 found.append("centered")
-            # Of an embedding, whose rows are no neurons, this is a shift after it.
+            # For an embedding, whose rows are no neurons, this is a shift after it.
             picked = name in self.options.embeddings or bool(found)
             centered = measured.ignores("own_plus") and (measured.ignores("all_plus") or not picked)
             if centered or self._reads_a_gain(name):
@@ -106,7 +106,7 @@ class MeasuredTable:
 
     @property
     def blocks(self) -> Mapping[str, str]:
-        """Blocks of two weights and more, by the names in them → how they are normed, of STYLES."""
+        """Blocks of two weights or more, by their names → how they are normed, of STYLES."""
         weights = (name for name, role in self.roles.items() if role == "matrix")
         return blocks_of({name: self.place(name) for name in weights})
 
@@ -119,7 +119,7 @@ class MeasuredTable:
         )
 
     def bias(self, name: str) -> tuple[str, ...]:
-        """Return the vectors that are one block with a weight: it is ignored with them only."""
+        """Return the vectors that are one block with a weight: a scale is ignored only of all."""
         for trade in self.trades:
             others = tuple(other for other in trade.names if other != name)
             alone = all(self.roles[other] == "vector" for other in others)
@@ -128,7 +128,7 @@ class MeasuredTable:
         return ()
 
     def learning_rate(self, name: str) -> str:
-        """Say what decides the effective learning rate of a tensor under gradient descent."""
+        """Say what sets the effective learning rate of a tensor under gradient descent."""
         measured = self.tensors[name]
         if measured.is_dead:
             return text("none: no change of it moves the outputs")
@@ -157,9 +157,9 @@ class MeasuredTable:
         return tuple(row for row in alive if measured.norms[row] > LONG * median > 0)
 
     def recorder(self) -> dict[str, Any]:
-        """Return what a `Recorder` of this network is to be told: blocks, biases, neurons.
+        """Return the arguments for a `Recorder` of this network: blocks, biases, neurons.
 
-        Of a weight that moves nothing now, as behind a gain of 0, no norm is told; it is recorded.
+        A weight that moves nothing now, as behind a gain of 0, is recorded without a norm.
         """
         blocks, biases = {}, {}
         for name, measured in self.tensors.items():
@@ -295,7 +295,7 @@ class MeasuredTable:
         write_bytes(self.content(kind), target)
 
     def content(self, kind: str) -> bytes:
-        """Return what a file of a kind, of FILES, holds; groups for weight decay where known."""
+        """Return the content of a kind of file, of FILES, with decay groups if they are known."""
         if kind == "json":
             return self._saved().encode()
         if kind == "csv":

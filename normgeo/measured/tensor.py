@@ -1,4 +1,4 @@
-"""Measure one tensor by itself: which changes of it, and of its rows, the network ignores."""
+"""Measure one tensor alone: which changes of it, and of its rows, the network ignores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from normgeo.measured.judging import DRAWS, SLIGHT, Verdict
 from normgeo.normalizers.blocks import lengths
 
 SMALL = 1 / 64
-"""Times the size of a tensor's entries: a change that revives no unit which is switched off."""
+"""A multiple of a tensor's entries: so small a change revives no unit that is off."""
 
 
 @final
@@ -25,15 +25,14 @@ class MeasuredTensor:
 
     Attributes:
         name: its path. shape: of the array. neurons: how many rows it has. is_vector: whether a
-            row is a single number. tied: names of others that are the same array.
+            row is a single number. tied: names of tensors that are the same array.
         influence: the share of the outputs that moves when all of its entries change.
-        verdicts: on each of CHANGES; None where it is not to be asked, as of zeros times δ.
-        rows: the verdict on each row × δ, where one was found.
-        untried: rows in groups that move, of which none was looked at alone.
-        zeros: rows that are 0. dead: rows of which neither × δ nor a small change of another kind
-            moves the outputs.
-        undecided: rows of which that was not found out.
-        blocks: parts of it that may be scaled each by its own δ > 0; 0 where there is none.
+        verdicts: on each of CHANGES; None if the question makes no sense, as for zeros times δ.
+        rows: the verdicts on each row × δ, as far as they were found.
+        untried: rows in groups that move, which were not tried alone.
+        zeros: rows that are 0. dead: rows for which neither × δ nor another small change moves the
+            outputs. undecided: rows that may or may not be dead.
+        blocks: how many parts may be scaled each by its own δ > 0; 0 if none may.
         norms: of the rows.
 
     """
@@ -70,26 +69,26 @@ class MeasuredTensor:
 
     @property
     def nearly(self) -> bool:
-        """Whether all × δ seems to be ignored but for an ε that is not small, and no row × δ is."""
+        """Whether all × δ seems to be ignored up to an ε that is not small, and no row × δ is."""
         whole = self.verdicts["all_times"]
         if whole is None or whole.sign != "≈" or self.ignores("row_times"):
             return False
         return whole.moved >= SLIGHT * self.influence
 
     def not_nearly(self) -> MeasuredTensor:
-        """The same where all × δ is not ignored after all."""
+        """Return the tensor with all × δ not ignored after all."""
         moved = one.moved if (one := self.verdicts["all_times"]) else 0.0
         verdicts = {**self.verdicts, "all_times": Verdict("✗", moved)}
         return replace(self, verdicts=verdicts, blocks=0)
 
     def ignores(self, change: str) -> bool:
-        """Whether a change is ignored, or but for ε."""
+        """Whether a change is ignored, at least up to ε."""
         verdict = self.verdicts[change]
         return verdict is not None and verdict.ignored
 
 
 def measure_tensor(maker: Maker, tries: int) -> MeasuredTensor:
-    """Measure a tensor: a change of all rows first, of groups where that is not ignored.
+    """Measure a tensor: first a change of all rows, then of groups if that is not ignored.
 
     Args:
         maker: of its changes. tries: groups of rows that are tried.
@@ -193,10 +192,10 @@ def _blocks(maker: Maker, found: Mapping[str, Verdict | None], influence: float)
 def _dead(
     maker: Maker, rows: Sequence[int], influence: float, tries: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return which of some rows may be anything, and of which that is not known."""
+    """Return which of some rows may be anything, and for which that is unknown."""
     if not rows:
         return (), ()
-    if SMALL * influence <= maker.judge.many:  # what is small is lost in rounding
+    if SMALL * influence <= maker.judge.many:  # a small change is lost in rounding
         return (), tuple(rows)
 
     def judged(some: Sequence[int]) -> Verdict:

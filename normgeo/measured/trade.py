@@ -1,4 +1,4 @@
-"""Changes that a network ignores only together: of which tensors, and to which powers of δ."""
+"""Changes that a network ignores only together: their tensors and powers of δ."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Part:
     """What a trade does to one tensor: all of it, or its rows or columns, × δ to a power.
 
     Attributes:
-        name: of the tensor. along: a key of PARTS. power: of δ; 0 of what is shifted.
+        name: of the tensor. along: a key of PARTS. power: of δ; 0 for what is shifted.
 
     """
 
@@ -38,12 +38,12 @@ class Part:
 @final
 @dataclass(frozen=True)
 class Trade:
-    """A change of several tensors that the network ignores together, and not of fewer of them.
+    """A change of several tensors that the network ignores together, but not of fewer.
 
     Attributes:
         parts: what it changes. verdict: on all of them at once. count: how many factors it has,
             one for each row or column; 1 where tensors change as a whole.
-        shift: whether a vector is shifted and biases behind it take that off.
+        shift: whether a vector is shifted, and biases behind it compensate.
 
     """
 

@@ -2,7 +2,7 @@
 
 The derivatives of the outputs by the logarithm of each factor are taken once for each tensor. A
 whole-number relation between them is a trade to first order, however many tensors it has; it
-counts where the network ignores it at factors of ½ to 2.
+counts if the network ignores it at factors from ½ to 2.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from normgeo.measured.tensor import MeasuredTensor
 from normgeo.measured.trade import Part, Trade
 
 TOLERANCES = (1e-3, 3e-2)
-"""Of relations that an ε disturbs: what they propose is measured all the same."""
+"""Tolerances of relations, which an ε may disturb: what they propose is measured anyway."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class _Factor:
         return "rows" if self.axis == self.tensor.rows else "columns"
 
     def scaled(self, values: Array, factors: Array) -> Array:
-        """Values × factors along the axis; of a gain 1 + g all of 1 + g is multiplied."""
+        """Values × factors along the axis; for a gain 1 + g, the whole 1 + g is multiplied."""
         if self.axis is not None and values.ndim:
             factors = np.expand_dims(factors, [a for a in range(values.ndim) if a != self.axis])
         changed: Array = (values + self.offset) * factors - self.offset
@@ -58,8 +58,8 @@ class Trades:
     """Searches for trades between measured tensors.
 
     Attributes:
-        grown: tensors that seemed to be ignored but for ε, and are not: they trade with a square,
-            so that what they make grows by s² against something else that is no ε.
+        grown: tensors that seemed to be ignored up to ε, and are not: they trade with a square, so
+            that their product grows by s² against something that is no ε.
 
     """
 
@@ -96,7 +96,7 @@ class Trades:
         return tuple(found)
 
     def _lengths(self) -> list[int]:
-        """Lengths that several rows, columns or vectors have."""
+        """The lengths that several tensors have along their rows, columns or as vectors."""
         counts: dict[int, int] = {}
         for factor in self._every():
             length = factor.tensor.along(factor.axis or 0)
@@ -123,7 +123,7 @@ class Trades:
         ]
 
     def _alive(self) -> list[tuple[str, Tensor, MeasuredTensor]]:
-        """Tensors that move the outputs where they are multiplied."""
+        """Tensors that move the outputs if they are multiplied."""
         return [
             (name, tensor, measured)
             for name, measured in self._measured.items()
@@ -173,7 +173,7 @@ class Trades:
         return found
 
     def _grown(self, squares: Sequence[Trade], known: Sequence[Trade]) -> set[str]:
-        """Tensors in trades with a square, and those that trade one for one with what is moved."""
+        """Tensors in trades with a square, and those that trade one for one with what moves."""
         grown: set[str] = set()
         for trade in squares:
             powers = {part.name: abs(part.power) for part in trade.parts}
@@ -206,7 +206,7 @@ class Trades:
         return count
 
     def _whole_powers(self, trade: Trade, factors: Sequence[_Factor]) -> tuple[int, ...]:
-        """A trade of rows and columns as one of whole tensors."""
+        """Turn a trade of rows and columns into one of whole tensors."""
         powers = dict.fromkeys((factor.tensor.name for factor in factors), 0)
         for part in trade.parts:
             if part.name in powers:

@@ -13,7 +13,7 @@ from normgeo.base.arrays import Array, as_array
 from normgeo.base.refusal import Refusal
 
 DEEPEST = 64
-"""Levels that a tree may have: one that holds itself has no end."""
+"""The most levels of a tree: one that contains itself would have no end."""
 
 
 def leaves(tree: Any, name: str = "parameters") -> dict[str, Any]:
@@ -48,7 +48,7 @@ def _inside(node: Any) -> list[tuple[Any, Any]] | None:
 
 
 def with_leaves(tree: Any, replaced: Mapping[str, Any], path: tuple[str, ...] = ()) -> Any:
-    """Return the tree, new containers of the same kind, with some of its leaves replaced.
+    """Return the tree in new containers of the same kind, with some leaves replaced.
 
     >>> with_leaves({"a": (1, 2)}, {"a/1": 5})
     {'a': (1, 5)}
@@ -67,7 +67,7 @@ def with_leaves(tree: Any, replaced: Mapping[str, Any], path: tuple[str, ...] = 
 def _like(tree: Any, items: dict[Any, Any]) -> Any:
     try:
         return type(tree)(items)
-    except TypeError:  # of a mapping that is not made from one
+    except TypeError:  # a kind of mapping that is not made from a mapping
         return items
 
 
@@ -104,7 +104,7 @@ def given_back(leaf: Any, values: Array, *, wide: bool) -> Any:
         array.flags.writeable = False
         return array
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a library without float64 says that it takes another
+        warnings.simplefilter("ignore")  # a library without float64 warns that it takes another
         if callable(made := getattr(leaf, "new_tensor", None)):
             return (made([]).double().new_tensor if wide else made)(values)
         if callable(space := getattr(leaf, "__array_namespace__", None)):

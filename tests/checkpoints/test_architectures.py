@@ -1,4 +1,4 @@
-"""Norms that names propose, against those of 63 networks: none wrong, and what is unknown."""
+"""Norms that names suggest for 63 networks: none is wrong, and some stay unknown."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from tests.checkpoints.architectures import NETWORKS
 from tests.pairwise import first
 
 WHOLE = {"EfficientNet of timm", "MobileBERT, whose norms are none"}
-"""Too small to be saved in several files, of which one might hold half a block."""
+"""Networks too small to be saved in several files, one of which might hold half a block."""
 
 
 def looked_into(folder: Path, name: str) -> Checkpoint:
@@ -50,7 +50,7 @@ def test_no_norm_is_placed_wrong_and_few_are_unknown(
 
 @pytest.mark.parametrize("step", first([29, 1]))
 def test_half_a_network_has_no_norm_placed_wrong_either(step: int) -> None:
-    """Of several files each may begin and end within a block; the last has norm and head."""
+    """One of several files may begin and end within a block; the last has the norm and the head."""
     for name in NETWORKS.keys() - WHOLE:
         shapes, truth = NETWORKS[name].shapes, NETWORKS[name].truth
         ends = {name for name in shapes if not (any(map(str.isdigit, name)) or "emb" in name)}

@@ -1,4 +1,4 @@
-"""Which tensor is what: conventions of checkpoints, corrections, and the rows that are read."""
+"""The roles of tensors: naming conventions, corrections, and the rows that are read."""
 
 import json
 import re
@@ -28,7 +28,7 @@ def saved(path: Path, shapes: dict[str, tuple[int, ...]]) -> Path:
 
 
 BN = ("weight", "bias", "running_mean", "running_var")
-# Shapes by name; the layer; H, D, its norm, where that stands, its two words and its groups.
+# Shapes by name; the layer; H, D, its norm, the place of the norm, its two words and groups.
 CONVENTIONS: dict[str, tuple[dict[str, tuple[int, ...]], str, tuple[object, ...]]] = {
     "batch norm by the end of its name alone": (
         {"dw.weight": (8, 1, 3, 3), "dw_bn.weight": (8,)},
@@ -139,7 +139,7 @@ def test_tensor_of_more_axes_than_an_array_can_have_is_refused(tmp_path: Path) -
 
 
 def test_work_to_look_into_a_checkpoint_grows_as_the_number_of_its_tensors(tmp_path: Path) -> None:
-    """By calls of functions, of which 20,000 tensors take a second or two."""
+    """Function calls are counted: 20,000 tensors take a second or two."""
 
     def calls(layers: int) -> int:
         one, path, count = np.ones((1, 1), "f4"), tmp_path / f"{layers}.safetensors", [0]

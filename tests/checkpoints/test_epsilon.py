@@ -1,4 +1,4 @@
-"""Which z ε shortens most, pair by pair, against plain loops with and without ε."""
+"""The z that ε shrinks most, pair by pair, against plain loops with and without ε."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""All layers of a checkpoint in one table: each as its own report says, in bounded memory."""
+"""All layers of a checkpoint in one table: each agrees with its own report, in bounded memory."""
 
 import tracemalloc
 from pathlib import Path

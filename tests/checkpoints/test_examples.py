@@ -1,4 +1,4 @@
-"""The layers that ship: each shows what its story says, and the script makes it again."""
+"""The layers that ship: each shows what its story says, and the script reproduces it."""
 
 from pathlib import Path
 

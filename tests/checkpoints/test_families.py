@@ -1,4 +1,4 @@
-"""config.json says the family: what names leave open is known, and its ε as well."""
+"""config.json names the family, which decides what names leave open, and ε."""
 
 import json
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_without_a_family_names_propose_and_say_so(tmp_path: Path) -> None:
 
 
 def test_family_of_other_blocks_proposes_none_of_them(tmp_path: Path) -> None:
-    """A folder whose configuration says BERT does not have Llama's blocks by their names."""
+    """A folder whose configuration says BERT has no Llama blocks, whatever its names suggest."""
     found = Checkpoint.of(folder(tmp_path, model_type="bert"))
     assert "is written as" not in found.choose("model.layers.0.mlp.up_proj.weight").why
 

@@ -38,7 +38,7 @@ def normalized(key: str, a: Any) -> Any:
 
 @pytest.fixture
 def read(tmp_path: Path) -> Callable[..., TrainedLayer]:
-    """Reads the layer of some channels from files of PyTorch's or JAX's order."""
+    """Read a layer with so many channels a group, from files in PyTorch's or JAX's order."""
 
     def load(own: int, key: str, jax: bool = False, **more: Any) -> TrainedLayer:
         kernel = KERNELS[own]
@@ -84,7 +84,7 @@ def test_rows_times_windows_are_the_convolution(
 def test_spectrum_and_gradients_are_those_of_a_dense_jacobian(
     own: int, key: str, summed: bool, read: Callable[..., TrainedLayer]
 ) -> None:
-    """Of the kernel's own weights: those that a neuron has not are no parameters."""
+    """Only the kernel's own weights are parameters, not those that a neuron lacks."""
     stream = STREAM if summed else 0
     layer = read(own, key, **({"stream": STREAM} if summed else {}))
     kernel = KERNELS[own]

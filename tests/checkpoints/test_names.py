@@ -1,4 +1,4 @@
-"""What names tell of norms and layers beside places: kinds, sharing, and what is left out."""
+"""What names tell besides places: kinds of norms, shared norms, and what is left out."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ def saved(folder: Path, name: str) -> Path:
     return path
 
 
-# Networks whose norms have no bias: whether these take a mean off, or no name tells it.
+# Networks whose norms have no bias: True if names leave open whether these subtract a mean.
 KINDS = {
     "Llama": False,
     "Gemma 2": False,
@@ -54,7 +54,7 @@ def test_layer_norm_without_a_bias_is_not_called_rms_norm(tmp_path: Path) -> Non
 
 
 def test_layers_that_share_a_norm_trade_with_its_gain_together(tmp_path: Path) -> None:
-    """In NumPy: columns × δ of one of q, k, v with the gain ÷ δ change what the others make."""
+    """Columns of one of q, k, v × δ with the gain ÷ δ change the outputs of the others."""
     layer = load_layer(saved(tmp_path, "Llama"), "model.layers.1.self_attn.q_proj.weight")
     others = ["model.layers.1.self_attn.k_proj.weight", "model.layers.1.self_attn.v_proj.weight"]
     assert list(layer.basis.sharing) == others

@@ -1,4 +1,4 @@
-"""Where the norm stands: exact verdicts against plain NumPy, and against those of z."""
+"""Places of the norm: exact verdicts against plain NumPy, and against the verdicts on z."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +17,7 @@ Arrays = dict[str, Any]
 
 
 def norm(key: str, a: Any, eps: float) -> Any:
-    """N(a) over (N, channels) as a reader of a paper would write it."""
+    """N(a) over (N, channels), written as a paper defines it."""
     groups = NORMALIZERS[key].groups
     if key == "batch":
         return (a - a.mean(0)) / np.sqrt(a.var(0) + eps)

@@ -1,4 +1,4 @@
-"""What is told of a layer, against closed forms, finite differences and measured steps."""
+"""The report of a layer, against closed forms, finite differences and measured steps."""
 
 from math import radians
 from typing import Any
@@ -141,7 +141,7 @@ def test_expected_angle_of_descent_is_that_of_a_measured_step() -> None:
 
 
 def step_of(name: str, rate: float, decay: float) -> Any:
-    """The update of a rule as its authors print it, with the numbers that are usual."""
+    """The update of a rule as its authors print it, with the usual constants."""
     state = {"t": 0, "M": np.zeros(()), "V": np.zeros(())}
 
     def step(w: Any, G: Any) -> Any:
@@ -165,8 +165,8 @@ def step_of(name: str, rate: float, decay: float) -> Any:
     return step
 
 
-# η, λ, and a start as a part of the norm in balance: at 1000 times it, a block is frozen. The norm
-# changes little over the steps that an optimizer remembers, as the law has it.
+# η, λ, and the start as a multiple of the norm in balance: at 1000 times it, a block is frozen. The
+# norm changes little over the steps that an optimizer remembers, as the law assumes.
 RUNS = {
     "gradient_descent": [(0.1, 0.0, 1.0), (0.1, 2.0, 0.5), (0.1, 2.0, 3.0), (0.1, 2.0, 1e3)],
     "momentum": [(0.01, 0.0, 3.0), (0.1, 0.02, 0.7), (0.1, 0.5, 1.0), (0.1, 0.002, 1e3)],
@@ -178,7 +178,7 @@ RUNS = {
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_expected_angle_is_that_of_a_run(name: str) -> None:
-    """40 blocks of 100 weights under gradients that are unrelated, in balance and far from it."""
+    """40 blocks of 100 weights under independent gradients, in balance and far from it."""
     rule, size, root = OPTIMIZERS[name], 100, 1.7
     for rate, decay, start in RUNS[name]:
         rng, norm = np.random.default_rng(0), start
@@ -226,11 +226,11 @@ def test_expected_angle_of_a_step_with_decay_has_a_closed_form() -> None:
 
 
 def test_effective_rate_is_that_of_the_direction_under_decay() -> None:
-    """How far û moves along a push, by a step of η without decay on the unit sphere."""
+    """How far û moves along a push in a step of η without decay on the unit sphere."""
     w, push = np.array([3.0, 4.0]), 1e-7 * np.array([-0.8, 0.6])
     given = TrainedLayer("w", w[None], NORMALIZERS["weight"])
     for rule, power in ((OPTIMIZERS["gradient_descent"], 2), (AdamW(), 1), (Lion(), 1)):
-        after = (1 - 0.1 * 2) * w - 0.1 * push  # of −G, or of a step that is free of the scale
+        after = (1 - 0.1 * 2) * w - 0.1 * push  # of −G, or of a step that ignores the scale
         moved = np.linalg.norm(after / np.linalg.norm(after) - w / 5) / np.linalg.norm(push)
         report = layer_report(given, optimizer=rule, rate=0.1, decay=2.0)
         assert report.effective_rates is not None
@@ -277,7 +277,7 @@ def test_gain_of_zero_gradient_of_zero_and_length_are_three_reasons_to_stand_sti
 
 
 def test_gains_that_are_all_zero_are_one_sentence_and_no_neuron_is_frozen() -> None:
-    """As timm starts the last norm of a residual block; the model's own gradient is 0 then."""
+    """timm starts the last norm of a residual block so; the model's own gradient is then 0."""
     given = layer(gain=np.zeros(H), X=X)
     report = layer_report(given, rate=0.1, decay=0.01, family="gaussian", eigenvalues=0)
     said = [str(one) for one in sentences(report)]

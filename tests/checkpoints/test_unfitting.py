@@ -1,4 +1,4 @@
-"""Inputs X that are those of another layer of a checkpoint, told by their shapes alone."""
+"""Inputs X of another layer of a checkpoint are recognized by their shapes alone."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ READ_BY: dict[tuple[int, ...], set[str]] = {
     (7, 4, 5, 6): {"conv"},  # in two groups
     (7, 3, 5, 6): set(),
     (7, 3): set(),
-    (4,): {"fc", "conv", "out"},  # no cases at all: refused by whoever reads them
+    (4,): {"fc", "conv", "out"},  # no cases at all: refused when they are read
 }
 
 

@@ -1,4 +1,4 @@
-"""Calls are counted: they are as many as was told, and a stop keeps what there is."""
+"""Calls are counted: there are as many as announced, and a stop keeps what is measured."""
 
 import tracemalloc
 
@@ -14,7 +14,7 @@ from tests.measured.test_verdicts import SEED, signs
 
 
 class Counted:
-    """A function that knows how often it was called."""
+    """A function that counts its calls."""
 
     def __init__(self, f):
         self.f, self.calls = f, 0

@@ -1,4 +1,4 @@
-"""The tables that ship: the script gives them, and they say what their networks are built to be."""
+"""The tables that ship: the script reproduces them, and they fit how their networks are built."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def places(name, *ends):
 
 
 def test_norms_stand_where_the_networks_have_them():
-    """By how each is built: what reads a norm, what a norm reads, and what a stream sums."""
+    """As each is built: weights after a norm, before a norm, and those that write to a stream."""
     assert places("transformer", "up.weight") == {("before",)}
     assert places("transformer", "o_proj.weight", "down.weight") == {("after_sum",)}
     assert places("post_norm", "o_proj.weight", "down.weight") == {("centered",)}

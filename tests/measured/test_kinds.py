@@ -1,4 +1,4 @@
-"""Arrays of any library and trees of any kind are taken, and given to the function as they came."""
+"""Arrays of any library and any tree are accepted, and passed to the function as they came."""
 
 import warnings
 from collections import OrderedDict
@@ -25,7 +25,7 @@ def after_norm(W, V, X=X):
 
 
 class Tensor:
-    """As one of PyTorch: no array while it requires a gradient; its own kind makes another."""
+    """Like PyTorch's: no array while it requires a gradient; only its own kind makes another."""
 
     dtype = "torch.float32"
     held = np.float32
@@ -79,7 +79,7 @@ def rounded(values):
 
 
 class Namespaced:
-    """As one of JAX, whose namespace makes arrays; in single precision, whatever is asked for."""
+    """Like JAX's: its namespace makes arrays, in single precision whatever is asked for."""
 
     def __init__(self, values):
         self.values = np.asarray(values, np.float32)
@@ -98,7 +98,7 @@ class Namespaced:
 
 
 class Exchanged:
-    """What has `__dlpack__` alone."""
+    """An array that has only `__dlpack__`."""
 
     def __init__(self, values):
         self.values = np.array(values)
@@ -140,7 +140,7 @@ def test_network_that_takes_its_own_kind_only_stays_in_it():
 
 
 def test_what_bfloat16_can_tell_is_told():
-    """Each step is rounded to 8 bits. No verdict is wrong; large moves and exact stills are told.
+    """Each step is rounded to 8 bits. No verdict is wrong; large moves and exact zeros are seen.
 
     V reads z, which sums to 0.
     """

@@ -1,4 +1,4 @@
-"""What is no network, or cannot be measured, is refused in a sentence."""
+"""Whatever is not a network, or cannot be measured, is refused in a sentence."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def test_parameters_that_are_no_numbers():
 
 @pytest.mark.parametrize("copied", [False, True])
 def test_function_that_writes_to_its_parameters(copied):
-    """NumPy forbids it; arrays that allow it are compared before and after."""
+    """NumPy forbids writing; arrays that allow it are compared before and after."""
 
     class Writable:
         def __init__(self, values):

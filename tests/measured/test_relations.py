@@ -1,4 +1,4 @@
-"""Relations between derivatives are whole numbers, and as small as known ones make them."""
+"""Relations between derivatives are whole numbers, as small as the known ones allow."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from normgeo.measured.relations import relations, sparsest
 
 
 def test_relations_of_random_derivatives_are_those_that_were_put_in(rng):
-    """Six columns, of which the null space is spanned by two whole-number vectors."""
+    """Six columns whose null space is spanned by two whole-number vectors."""
     chosen = np.array([[1, 1, -1, 0, 0, 0], [0, 0, 2, 1, -1, 0]])
     free = np.linalg.svd(chosen)[2][2:]  # orthogonal to them
     derivatives = rng.standard_normal((40, 4)) @ free

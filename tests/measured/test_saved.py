@@ -1,4 +1,4 @@
-"""Measured tables in files: what is read is what was written, and nothing else is taken for one."""
+"""Measured tables in files: what is read is what was written; anything else is refused."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def measured(name, **options):
 
 
 def plainly(table):
-    """All of a table in plain values, by the attributes of its classes."""
+    """Turn a table into plain values, by the attributes of its classes."""
     tensors = {
         name: vars(one) | {"norms": one.norms.tolist()} for name, one in table.tensors.items()
     }

@@ -1,4 +1,4 @@
-"""Every verdict is the one that is derived by hand, in double and in single precision."""
+"""Every verdict agrees with the one derived by hand, in double and in single precision."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def test_other_draws_have_the_same_verdicts(name, subtests):
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_no_verdict_is_wrong_in_single_precision(name, monkeypatch):
-    """Rounding may hide a verdict (?), and an ε of 1e-6 or less behind ✓; it turns none around."""
+    """Rounding may hide a verdict (?), or an ε of 1e-6 or less (✓); it reverses none."""
     known = NETWORKS[name]
     for read in ("X", "T", "IMAGES"):
         monkeypatch.setattr(inputs, read, getattr(inputs, read).astype(np.float32))
@@ -103,7 +103,7 @@ def test_parameters_of_single_precision_run_in_double_where_the_network_does():
 
 
 def test_network_that_lowers_its_precision_on_the_way_is_found_out():
-    """Inputs and outputs are of double precision, and what is between is not."""
+    """Inputs and outputs have double precision, the steps between them do not."""
     known = NETWORKS["layer_norm_before"]
 
     def f(parameters):
@@ -186,7 +186,7 @@ def test_neurons_along_the_last_axis_are_measured_alike():
 
 @pytest.mark.parametrize("name", ["pre_norm", "decoder", "shared_norm", "post_norm"])
 def test_order_of_the_tensors_decides_nothing(name):
-    """Alphabetical, as in JAX: the weights before the stream are still told as those."""
+    """In alphabetical order, as in JAX, the weights before the stream are still found."""
     known = NETWORKS[name]
     parameters = known.draw(np.random.default_rng(SEED))
     table = normgeo.measure(known.f, dict(sorted(parameters.items())))

@@ -1,4 +1,4 @@
-"""What visitors open first is there before they come."""
+"""What visitors open first is computed before they come."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -58,7 +58,7 @@ def worker(server: Server, clock: Clock) -> Ahead:
 
 @pytest.fixture
 def nothing_computed(pool: Any) -> Callable[[], None]:
-    """From when it is called, a page that computes anything fails."""
+    """After this call, a page that computes anything fails."""
 
     def begin() -> None:
         pool.refuse = lambda compute: pytest.fail(f"It is computed only now: {compute}")
@@ -68,7 +68,7 @@ def nothing_computed(pool: Any) -> Callable[[], None]:
 
 @pytest.fixture
 def nothing_drawn(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """From when it is called, a page that draws a figure anew fails."""
+    """After this call, a page that draws a figure anew fails."""
 
     def begin() -> None:
         monkeypatch.setattr(Chart, "of", lambda figure: pytest.fail("It is drawn only now."))
@@ -78,7 +78,7 @@ def nothing_drawn(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 @pytest.fixture
 def uncomputed(pool: Any) -> None:
-    """Tests of what is asked for need no result."""
+    """Refuse every computation, for tests of what is requested."""
     pool.refuse = lambda compute: Refusal("It is not computed.")
 
 
@@ -103,7 +103,7 @@ def test_every_page_opens_with_what_is_there(
 def test_any_method_with_any_data_needs_to_be_drawn_only(
     shown: Any, worker: Ahead, server: Server, nothing_computed: Callable[[], None]
 ) -> None:
-    """Iris is 150 cases: the pages of it are soon computed."""
+    """Iris has only 150 cases, so its pages are computed quickly."""
     for name, settings in worker.methods_with_data():
         if (settings.dataset, settings.method) == ("iris", "rms"):
             worker.keep(name, settings, drawn=False)
@@ -222,7 +222,7 @@ def test_those_who_wait_come_before_those_who_may_ask(
 def test_while_anybody_goes_on_nothing_is_computed_that_nobody_asked_for(
     pool: Any, server: Server, clock: Clock
 ) -> None:
-    """A hall leaves no such moment; who is alone has it half a second after each change."""
+    """A full hall leaves no idle moment; a single visitor does, half a second after a change."""
     place, other = (("symmetry", replace(SMALL, seed=seed), ("method",)) for seed in (0, 1))
     worker, times = Ahead(server, now=clock, sleep=clock.sleep, quiet=-1.0), []
     worker.visit(*place)
@@ -234,7 +234,7 @@ def test_while_anybody_goes_on_nothing_is_computed_that_nobody_asked_for(
         return Refusal("It is not computed.")
 
     pool.refuse, worker.quiet = refuse, 0.5
-    # Where all is there already:
+    # If everything is there already:
     clock.at_sleep = lambda: clock.now < 103.0 and worker.visit(*place)
     worker.visit(*other)
     worker.keep_neighbors()
@@ -246,7 +246,7 @@ def test_while_anybody_goes_on_nothing_is_computed_that_nobody_asked_for(
 def test_where_all_is_there_nobody_looks_again_for_a_while(
     pool: Any, server: Server, worker: Ahead, clock: Clock
 ) -> None:
-    """A class goes through the same places again and again; looking takes time from all of it."""
+    """A class visits the same places again and again; looking for them costs everybody time."""
 
     def looks() -> int:
         server.kept.clear()

@@ -207,7 +207,7 @@ def test_audit_runs_once_for_the_process(shown, monkeypatch, nothing_kept, done)
 
 
 def test_statements_are_drawn_as_they_are_checked(shown, nothing_kept, pool, done, monkeypatch):
-    """The run gives the first ones and does not end before they are drawn."""
+    """The run gives the first claims, and does not end before they are drawn."""
     nothing_kept.clear()
     drawn = []
 
@@ -236,7 +236,7 @@ def test_statements_are_drawn_as_they_are_checked(shown, nothing_kept, pool, don
 
 
 class Elsewhere:
-    """What a session knows of its browser, at another address."""
+    """What a session knows about its browser, for another address."""
 
     def __init__(self, address):
         self.url, self._context = address, st.context
@@ -254,7 +254,7 @@ class Elsewhere:
     ],
 )
 def test_links_of_a_report_lead_to_where_the_page_stands(shown, monkeypatch, address, home):
-    """Without an address there are none: the file would look for the pages beside itself."""
+    """Without an address there are no links: they would lead to pages beside the file."""
     files = {}
     monkeypatch.setattr(st, "context", Elsewhere(address))
     monkeypatch.setattr(

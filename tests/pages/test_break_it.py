@@ -11,7 +11,7 @@ from normgeo.ui.teaching.break_it import STATES
 
 BREAKS = [(page, how) for page, found in STATES.items() for how in found]
 LONG = {*product(("learning_rate", "symmetry", "fisher"), ("eps", "frozen")), ("fisher", "two")}
-# What a first picture itself says of a state, written without the sentence under test.
+# What the first picture itself says about a state, written without the sentence under test.
 SAID = {
     ("invariance", "negative"): "with δ = −2, batch norm not invariant, layer norm sign flip",
     ("invariance", "eps"): "layer norm only at ε = 0",

@@ -1,4 +1,4 @@
-"""The code beside a picture: what a page shows, and what it does not show before the reveal."""
+"""The code beside a picture: what a page shows, and what it hides before the reveal."""
 
 from itertools import product
 
@@ -8,7 +8,7 @@ from normgeo.settings import Settings
 
 
 def scripts(page) -> list[str]:
-    """The lines of NumPy that stand on a page."""
+    """The lines of NumPy on a page."""
     return [code.value for code in page.app.code if code.value.startswith("import numpy")]
 
 

@@ -1,4 +1,4 @@
-"""Settings: what differs, what works with the data, what can do nothing and why."""
+"""Settings: which differ, which work with the data, which can do nothing and why."""
 
 from dataclasses import replace
 from functools import cache
@@ -69,7 +69,7 @@ def untrained(dataset, standardized, family, normalizer, **_):
 
 @cache
 def works(picture: str, settings: Settings) -> bool:
-    """Whether the picture of a state can be computed, whatever is estimated of it."""
+    """Whether the picture of a state can be computed, whatever was estimated."""
     try:
         PICTURES[picture].compute(settings)
     except Refusal:
@@ -107,7 +107,7 @@ def test_what_is_offered_is_what_can_be_computed(monkeypatch, rows, subtests):
 
 
 def test_pictures_of_raw_features_are_estimated_as_they_are_computed():
-    """Standardized targets of Linnerud and the diabetes are no counts; raw ones are."""
+    """Standardized targets of Linnerud and diabetes are no counts; raw ones are."""
     for picture, dataset in (("turn", "linnerud"), ("walk", "diabetes"), ("equal_kl", "linnerud")):
         settings = Settings(dataset=dataset, features="raw", family="poisson")
         assert not why_not(picture, settings, "features", "raw")

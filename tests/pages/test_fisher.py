@@ -74,7 +74,7 @@ def test_bad_method_is_replaced_by_the_default_of_the_page(shown):
 
 @pytest.mark.parametrize("method", ["batch", "layer"])
 def test_link_back_in_an_export_names_the_method(monkeypatch, method):
-    """What is a default elsewhere is none on a page with a default of its own."""
+    """A default of other pages is no default on a page with its own."""
     context = SimpleNamespace(url="https://host/fisher?dataset=wine")
     state = SimpleNamespace(get=lambda name, default: {"method": "layer"})
     monkeypatch.setattr(url, "st", SimpleNamespace(context=context, session_state=state))
@@ -98,7 +98,7 @@ def test_formula_has_todays_numbers(shown):
 
 
 def test_page_says_whether_f_is_singular_and_leads_to_the_reasons(shown):
-    """The count is that of the dense matrix, also where ε leaves a trace along w alone."""
+    """The count agrees with the dense matrix, also where ε leaves a trace along w alone."""
     for method, eps in (("layer", "0"), ("layer", "0.01"), ("batch", "0.01"), ("standard", "0")):
         page = shown("fisher", dataset="wine", method=method, neurons="4", eps=eps)
         settings = Settings(dataset="wine", method=method, neurons=4, eps=float(eps))

@@ -48,7 +48,7 @@ sys.exit(bool(broken))
 
 
 def test_pages_that_open_at_one_moment_on_a_new_server_are_imported():
-    """Where threads enter a package by different modules, Python may report a deadlock."""
+    """If threads import a package through different modules, Python may report a deadlock."""
     done = subprocess.run(
         [sys.executable, "-c", AT_ONCE],
         cwd=Path(__file__).parents[2],
@@ -75,7 +75,7 @@ def test_home_follows_sliders_and_leaves_other_settings_to_the_pages_that_have_t
 
 
 def moved(session, **words):
-    """A slider has come to rest, and the page is left before its script has run."""
+    """A slider comes to rest, and the user leaves the page before its script has run."""
     session.app.session_state["_moved"] = session.query, words
 
 
@@ -100,7 +100,7 @@ def test_where_a_slider_rests_is_in_the_address_and_goes_along(shown):
 
 
 def test_changes_faster_than_the_answers_of_the_server_are_all_kept(shown):
-    """The browser sends the address that it knows with each of them."""
+    """The browser sends the address that it knows with each change."""
     session = shown("learning_rate")
     before = session.query
     session.app.selectbox(key="dataset").select("wine").run()
@@ -170,7 +170,7 @@ def test_bad_value_goes_away_with_the_next_change(shown):
 
 
 def test_script_that_a_click_ends_leaves_the_session_alone(monkeypatch):
-    """Streamlit goes through the state of the session for the next script meanwhile."""
+    """Meanwhile Streamlit goes through the state of the session for the next script."""
 
     class Ended(BaseException):
         pass

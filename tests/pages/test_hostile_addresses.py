@@ -1,4 +1,4 @@
-"""What stands in an address is shown as it is: no link, no image, no sentence of ours.
+"""Words from an address are shown as they are: no link, no image, no sentence of ours.
 
 Each page gets all of it at once, as unknown names and as values of its settings.
 """

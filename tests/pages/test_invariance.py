@@ -1,4 +1,4 @@
-"""Invariance: the table, the picture, and what stands behind a cell."""
+"""Invariance: the table, the picture, and the reasons for a cell."""
 
 import re
 from fractions import Fraction
@@ -116,7 +116,7 @@ def test_negative_delta_turns_the_marks_and_z_over(shown):
 
 
 def test_what_stands_beside_the_slider_holds_for_every_delta(shown):
-    """While the slider moves, only the numbers may be of where it rested, and say so."""
+    """While the slider moves, only the numbers may belong to its last position, and say so."""
     elsewhere = "before and after (", "-badge[", "Not the default"
     words = [
         [line for line in page.words.split("\n") if not any(told in line for told in elsewhere)]
@@ -260,7 +260,7 @@ def test_limit_has_a_check_and_a_counterexample(shown):
     assert "At ε = 1e-05:" in page.words
     assert "Disproved by a counterexample" in page.words
     assert "it holds at every N ≥ 3, H/G ≥ 3 and D ≥ 3" in page.words
-    # Which nobody has shown of frozen statistics.
+    # Nobody has proved this for frozen statistics.
     own = {"center": "batch", "scale": "batch", "statistics": "frozen"}
     page = shown("invariance", cell="own.case_offsets", tab="certificate", **own)
     assert "Disproved by a counterexample" in page.words

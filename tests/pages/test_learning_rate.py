@@ -1,4 +1,4 @@
-"""Learning rate: the turn of one step, and what stands behind it."""
+"""Learning rate: the angle of one step, and the reasons for it."""
 
 import re
 from urllib.parse import parse_qsl
@@ -272,7 +272,7 @@ def test_equilibrium_has_the_law_of_its_optimizer(shown, subtests):
 
 
 def test_equilibrium_of_a_decay_that_hardly_turns_has_its_angle(shown):
-    """1 − ηλ = 1 in floats, and arccos(1) = 0 would be divided by."""
+    """1 − ηλ = 1 in floats, and there would be a division by arccos(1) = 0."""
     page = shown("learning_rate", dataset="wine", tab="equilibrium", rate="0.5", decay="1e-20")
     assert page.figures == ["turn", "equilibrium"]
     assert r"{5.73 \cdot 10^{-9}}^\circ" in latex(page)

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.exhaustive
 def test_a_server_stays_under_a_gigabyte_at_the_largest_states():
-    """A process of its own: a witness among 20 groups alone once took 7 GB.
+    """A process of its own, since a witness among 20 groups alone once took 7 GB.
 
     `python -m benchmarks.memory` opens two thousand.
     """
@@ -37,7 +37,7 @@ def test_a_server_stays_under_a_gigabyte_at_the_largest_states():
 
 
 def test_states_are_of_all_pages_tabs_and_settings():
-    """So that a new one is among those that benchmarks open, without a word to them."""
+    """A new page is among those that benchmarks open, without an edit there."""
     states = list(islice(legal(), 2000))
     assert {(page, tab) for page in TABS for tab in TABS[page]} <= {
         (page, query.get("tab")) for page, query in states

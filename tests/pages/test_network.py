@@ -1,4 +1,4 @@
-"""The page Your network, of a whole one: the measured table, its cells, and one of one's own."""
+"""The page Your network for a whole network: the measured table, its cells, and a user's own."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Where a slider opens is no part of what is computed: a move of it computes and draws nothing."""
+"""The opening frame of a slider decides no result: moving it computes and draws nothing."""
 
 from dataclasses import replace
 
@@ -51,7 +51,7 @@ def test_all_pictures_with_a_slider_are_here():
 
 @pytest.mark.parametrize("name", ENDS)
 def test_description_is_that_of_the_frame_that_opens(name):
-    """Against a computation that is made for that frame."""
+    """The oracle is a computation for that frame."""
     picture = PICTURES[name]
     first = picture.compute(settings_of(name))
     for end in ENDS[name]:

@@ -1,4 +1,4 @@
-"""A layer or a run of one's own that takes longer is told by a worker: as the script would."""
+"""A user's layer or run that takes longer is reported by a worker, as the script would."""
 
 import json
 import struct
@@ -46,7 +46,7 @@ def pool(one_worker) -> Pool:
 
 @pytest.fixture
 def in_a_worker(monkeypatch):
-    """Nothing of a file is looked into by the server itself."""
+    """The server itself looks into no file."""
 
     def refused(files, *arguments):
         if [*np.ravel(files)] not in shipped:
@@ -131,7 +131,7 @@ def many_tensors():
 
 
 def test_layer_of_a_page_that_was_closed_is_given_up(own_tab, given_up):
-    """Nobody asks for it any more: its worker is stopped, and the server had nothing to do."""
+    """If nobody asks for it any more, its worker is stopped, and the server has nothing to do."""
     given(own_tab, ("many.safetensors", many_tensors()))
     (run,) = given_up
     assert run.wait(30)

@@ -11,12 +11,12 @@ from tests.pages.test_hostile_addresses import HARMLESS, HOSTILE, parts
 
 LAYER = "turn?" + urlencode({"method": "layer", "dataset": "iris", "seed": "3", "growth": "4"})
 
-# A longer one is refused for its length, and no address holds half a character.
+# A longer address is refused for its length, and none holds half a character.
 SHORT = [value for name, value in HOSTILE.items() if len(value) < 500 and name != "lone"]
 
 
 def said(page) -> str:
-    """The line that tells what is pinned; "" where there is none."""
+    """The line that says what is pinned; "" if nothing is."""
     return next((m.value for m in page.app.markdown if m.value.startswith("**Pinned:** ")), "")
 
 
@@ -26,7 +26,7 @@ def click(page, key: str) -> None:
 
 
 def ways_back(page) -> list[tuple[str, dict[str, str]]]:
-    """The page and the query of each link to what is pinned."""
+    """The page and the query of each link to a pinned state."""
     links = [link.proto for link in page.app.get("page_link") if link.proto.label == "Go back"]
     return [(link.page, dict(parse_qsl(link.query_string))) for link in links]
 
@@ -121,7 +121,7 @@ def test_reset_returns_to_the_defaults_beside_the_pinned_state(shown):
 
 
 def test_what_differs_is_named_setting_by_setting(subtests):
-    """Each setting of a picture by itself, against the words of its label."""
+    """Each setting of a picture alone, against the words of its label."""
     other = {
         "dataset": "iris", "features": "raw", "family": "gaussian", "neurons": 5, "seed": 3,
         "weights": "fitted", "ridge": 0.1, "method": "weight", "cell": "batch.dataset_rescaling",

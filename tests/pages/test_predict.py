@@ -55,7 +55,7 @@ def nothing_to_take_away(page, *kinds: str) -> bool:
 
 @pytest.fixture
 def false_verdicts(monkeypatch, nothing_kept):
-    """Every verdict is the other one, and every z another number."""
+    """Reverse every verdict, and change every z."""
 
     def begin() -> None:
         def wrong(normalizer, transform, seed=0):
@@ -195,7 +195,7 @@ def faces(page) -> set[str]:
 
 @pytest.mark.parametrize(("delta", "answer"), [("3", "✓"), ("-2", "±")])
 def test_slider_gives_away_nothing_of_the_other_sign(shown, delta, answer):
-    """Whether the sign of z flips is asked apart: neither table nor frames hold it before."""
+    """Whether z changes its sign is a question of its own: neither table nor frames tell before."""
     page = shown("invariance", predict="1", delta=delta)
     press(page, f"predict_{answer}")
     assert faces(page) == {"?", answer}

@@ -1,4 +1,4 @@
-"""What pages compute: once for all sessions; where it takes longer in a worker, with a bar."""
+"""What pages compute: once for all sessions; longer computations in a worker, with a bar."""
 
 import json
 import logging
@@ -124,7 +124,7 @@ def server(pool) -> Server:
 
 
 class Bars:
-    """What every bar tells, in its order; `at_word` does something at each."""
+    """What every bar says, in order; `at_word` acts at each word."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
@@ -157,7 +157,7 @@ def bars(monkeypatch) -> Bars:
 
 @pytest.fixture
 def asked(monkeypatch, pool) -> list[object]:
-    """The keys that a pool is asked for."""
+    """The keys that are requested from a pool."""
     keys: list[object] = []
     ask = pool.ask
 
@@ -359,7 +359,7 @@ def test_computation_with_a_button_waits_for_it(opened, pool, bars):
 
 
 def steps_of(settings, progress, before=0, more=10):
-    """Take more steps than before, or as many as there is time for."""
+    """Take more steps than before, or as many as time allows."""
     for step in progress.over(range(before + 1, before + more + 1)):
         before = step
         time.sleep(0.02)

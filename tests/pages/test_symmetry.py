@@ -20,7 +20,7 @@ def bars(page) -> list[float]:
 
 
 def head(page) -> str:
-    """The headline of the main picture, and what stands at its foot."""
+    """The headline of the main picture, and its foot."""
     notes = page.figure("walk")["layout"]["annotations"]
     words: str = "<br>".join(note["text"] for note in notes)
     return words.replace("\N{NO-BREAK SPACE}", " ")
@@ -97,7 +97,7 @@ def test_layer_norm_has_its_shifts_and_its_scale(shown):
 
 
 def test_what_float64_cannot_decide_stands_in_the_first_line_and_below(shown):
-    """Of ε alone a re-scaling would tell: 1e-30 is far below the rounding of σ²."""
+    """Only a re-scaling would show ε: 1e-30 is far below the rounding of σ²."""
     page = shown("symmetry", method="layer", dataset="iris", family="categorical", eps="1e-30")
     assert "<b>F is singular: 4 of 16 directions change nothing, 1 undecided</b>" in head(page)
     assert "1 of the directions cannot be decided in float64: of 5 with an effect" in page.words

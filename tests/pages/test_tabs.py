@@ -19,7 +19,7 @@ def page():
 
 @pytest.fixture
 def clicks(monkeypatch):
-    """Titles that are clicked before the next run; a browser's click is answered before it."""
+    """Titles to click before the next run; the click of a browser is answered before the run."""
     waiting = []
     drawn = st.tabs
 

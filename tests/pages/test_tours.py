@@ -1,4 +1,4 @@
-"""Tours: files that say what is wrong with them, and pages that follow a stop."""
+"""Tours: bad files are refused in a sentence, and pages follow a stop."""
 
 import re
 
@@ -95,7 +95,7 @@ LINES = sorted({line for words in REAL.values() for line in words.splitlines()})
 
 
 def edited(lines: list[str], edit: tuple[str, float, str]) -> list[str]:
-    """Lines of a tour after a slip of the hand: at a share of the file, with other words."""
+    """Lines of a tour with a typing error: at some share of the file, with other words."""
     how, share, words = edit
     at = int(share * len(lines))
     line = lines[at] if lines else ""

@@ -1,4 +1,4 @@
-"""Where there is nothing to show, the page says why, and a button makes what it needs."""
+"""If there is nothing to show, the page says why, and a button changes what is needed."""
 
 import pickle
 

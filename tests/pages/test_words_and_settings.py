@@ -24,7 +24,7 @@ def described(name: str, **settings: object) -> str:
 
 
 def test_no_sentence_of_a_page_holds_the_name_of_a_setting_as_a_program_writes_it():
-    """As in "got neurons=1": settings have labels for people."""
+    """Such as "got neurons=1": for people, settings have labels."""
     names = "|".join(SETTINGS)
     written = re.compile(rf"\b({names})=|`({names})`")
     found = [
@@ -93,7 +93,7 @@ def test_sigma_is_said_to_become_what_it_becomes(shown, subtests):
 
 
 def ruled(center: str, scale: str, change: str, frozen: bool = False) -> bool:
-    """What the rules on the page say of a cell of the design space."""
+    """What the rules on the page say about a cell of the design space."""
     if frozen and (center == "batch" or scale == "batch"):
         if center == "batch":
             return False

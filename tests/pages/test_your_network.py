@@ -76,7 +76,7 @@ def test_training_run_has_its_story_and_what_is_assumed(shown):
 
 
 def given(page, *files, key="own_weights"):
-    """Give files to the page, (name, content) each."""
+    """Give the page files, each as (name, content)."""
     kind = "application/octet-stream"
     several = [(name, content, kind) for name, content in files]
     one = not key.startswith(("own_weights", "own_training"))
@@ -109,7 +109,7 @@ def own_tab(shown):
 
 
 def test_config_of_an_upload_says_its_family(own_tab):
-    """BERT's blocks are not written as Llama's, so that names alone tell no norm of it."""
+    """BERT's blocks are not written like Llama's, so names alone do not tell its norms."""
     rng, up = np.random.default_rng(0), "model.layers.0.mlp.up_proj.weight"
     shapes = {"input_layernorm": 8, "post_attention_layernorm": 8} | dict.fromkeys(
         ("self_attn.q_proj", "self_attn.k_proj", "mlp.gate_proj", "mlp.up_proj"), (8, 8)
@@ -350,7 +350,7 @@ def test_files_are_held_to_a_budget_of_a_session_and_of_the_server(own_tab, monk
 
 
 def test_uploads_of_a_session_that_has_ended_are_given_back():
-    """By who comes next, once nobody can come back to it; the frozen heap would keep them."""
+    """The next visitor frees them, once nobody can come back; the frozen heap would keep them."""
     here, other = held_files.Files(Presence(left=0.0)), held_files.Files()
     for one in (here, other):
         one.uploaded["weights"] = [("net.npz", NET)]
@@ -365,7 +365,7 @@ def test_uploads_of_a_session_that_has_ended_are_given_back():
 
 
 def test_browser_tells_that_it_is_there_while_uploads_are_held(own_tab, monkeypatch):
-    """Four times in the time for which Streamlit keeps a session: on every page."""
+    """On every page, four times within the time for which Streamlit keeps a session."""
     every = []
     monkeypatch.setattr(st, "fragment", lambda f, run_every: every.append(run_every) or f)
     own_tab.app.run()
@@ -469,7 +469,7 @@ def test_opened_file_of_a_gigabyte_takes_a_few_megabytes(open_files, tmp_path, m
 
 @pytest.fixture
 def taken(monkeypatch):
-    """What is written into a file by each button, when it is clicked, by (name, suffix)."""
+    """The content of the file behind each button, by (name, suffix)."""
     found = {}
 
     def download(name, label, suffix, content, *, file, help=None):

@@ -1,4 +1,4 @@
-"""The run that ships: it shows what its story says, and the script makes it again."""
+"""The run that ships: it shows what its story says, and the script reproduces it."""
 
 from dataclasses import replace
 
@@ -39,14 +39,14 @@ def test_five_neurons_come_to_the_balance_and_the_long_one_is_frozen():
 
 
 def test_laws_of_single_steps_hold_to_rounding():
-    """The gradient of batch norm is orthogonal to w but for ε; ‖w‖ adds up from the first step."""
+    """The gradient of batch norm is orthogonal to w up to ε; ‖w‖ adds up from the first step."""
     for found in findings(read_recording(EXAMPLE.path)):
         assert found.norm_off < 1e-6
         assert found.angle_off < 1e-6
 
 
 def test_norm_of_the_frozen_neuron_falls_as_decay_alone_would_have_it():
-    """V ← βV + λw, w ← w − ηV: ‖w‖ goes with the larger root of r² − (1 + β − ηλ)r + β = 0."""
+    """V ← βV + λw, w ← w − ηV: ‖w‖ shrinks by the larger root of r² − (1 + β − ηλ)r + β = 0."""
     norms = read_recording(EXAMPLE.path).norms[100:200, -1]
     root = max(np.roots([1, -(1.9 - EXAMPLE.rate * EXAMPLE.decay), 0.9]))
     np.testing.assert_allclose(norms[1:] / norms[:-1], root, rtol=1e-5)

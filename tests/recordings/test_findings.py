@@ -1,4 +1,4 @@
-"""What is found in a recorded run, against runs whose balance is known."""
+"""Findings in recorded runs whose balance is known."""
 
 from dataclasses import replace
 
@@ -154,7 +154,7 @@ def test_a_run_that_breaks_is_told_with_its_step(tmp_path, rng):
 
 
 def test_checkpoints_far_apart_are_held_to_the_turns_of_all_steps_between(tmp_path):
-    """cos(angle) = (1 − ηλ)^k after k steps, many against the memory of the rule."""
+    """cos(angle) = (1 − ηλ)^k after k steps, many more than the rule remembers."""
     rng, rule = np.random.default_rng(0), OPTIMIZERS["gradient_descent"]
     balance = rotational_equilibrium(rule, rate=0.1, decay=0.1, weights=400, gradient_norm=ROOT)
     w = rng.standard_normal(400)
@@ -174,7 +174,7 @@ def test_checkpoints_far_apart_are_held_to_the_turns_of_all_steps_between(tmp_pa
 
 
 def test_a_schedule_is_held_to_its_mean_rate(tmp_path):
-    """The square of the angle goes with η, so a slow decline turns as its mean does."""
+    """The squared angle is proportional to η, so a slow decline turns as its mean does."""
     rng, rule, steps = np.random.default_rng(0), OPTIMIZERS["adamw"], 4000
     rates = np.linspace(0.1, 0.02, steps + 1)
     w = rng.standard_normal(400)

@@ -1,4 +1,4 @@
-"""One writer a file: between processes, after a crash, and by the calls that Windows has."""
+"""Each file has one writer: between processes, after a crash, and by the calls of Windows."""
 
 import errno
 import subprocess
@@ -38,7 +38,7 @@ def test_a_file_is_taken_while_another_process_writes_and_free_once_that_is_kill
 
 
 class Windows:
-    """The byte locks of Windows: of a place in a file, for one handle at a time."""
+    """The byte locks of Windows: they lock a place in a file for one handle at a time."""
 
     LK_NBLCK = 2
 

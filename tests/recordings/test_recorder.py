@@ -1,4 +1,4 @@
-"""What a recorder writes, against the weights; and what becomes of bad files and bad input."""
+"""What a recorder writes, against the weights; and how bad files and bad input are refused."""
 
 import itertools
 import os
@@ -37,7 +37,7 @@ def recorded(path, run, blocks=BLOCKS, gradients=None, **options):
 
 
 def by_hand(W, normalizer):
-    """w̃ of each block as a vector, from what the words of a normalizer mean."""
+    """w̃ of each block as a vector, from the meaning of the normalizer's two words."""
     W = W.reshape(len(W), -1).astype(float)
     size = len(W) // normalizer.groups
     if normalizer.center == "layer":
@@ -74,7 +74,7 @@ def test_norms_angles_and_steps_are_those_of_the_weights(normalizer, dtype, axis
     norms, angles, steps, before = turning.look(stored[1])
     U, W = (by_hand(x, normalizer) for x in (u, w))
     assert np.isnan(nothing).all()
-    # Weights of single precision are multiplied in it, and only sums go on in double.
+    # Weights of single precision are multiplied in single precision, and summed in double.
     near = (1e-12, 1e-10, 1e-8) if dtype is np.float64 else (1e-7, 1e-7, 1e-6)
     np.testing.assert_allclose(first, np.linalg.norm(U, axis=1), rtol=near[0])
     np.testing.assert_allclose(norms, np.linalg.norm(W, axis=1), rtol=near[0])
@@ -107,7 +107,7 @@ def test_a_mean_row_that_grows_takes_digits_of_one_look_at_most(rng):
 
 
 def test_an_angle_of_single_precision_is_known_to_a_part_of_the_step(rng):
-    """Where a step is nearly along w, as of a frozen neuron under decay."""
+    """A step nearly along w, like that of a frozen neuron under decay."""
     u = rng.standard_normal((6, 3000)).astype(np.float32)
     w = (0.99 * u + 1e-4 * rng.standard_normal(u.shape)).astype(np.float32)
     turning = Turning(Tensor.of("w", u, 0, NORMALIZERS["batch"]))
@@ -195,7 +195,7 @@ def test_rates_and_decays_may_differ_by_name(tmp_path):
 
 
 class Tensorlike:
-    """An array as PyTorch has them: NumPy views it once it is detached and on the processor."""
+    """An array like PyTorch's: NumPy views it once it is detached and on the CPU."""
 
     def __init__(self, values, detached=False, here=False, wide=True):
         self.values, self.detached, self.here, self.wide = values, detached, here, wide
@@ -481,7 +481,7 @@ def test_flipped_bytes_are_told_and_never_read_as_numbers(whole, tmp_path_factor
             read_recording(path)
         return
     found, hit, place = read_recording(path), (at - begin) // size, (at - begin) % size
-    if place >= size - 4:  # what fills a record up says nothing
+    if place >= size - 4:  # the padding of a record means nothing
         assert len(found.steps) == 4
         return
     kept = [record for record in range(4) if record != hit]

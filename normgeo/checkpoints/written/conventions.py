@@ -28,9 +28,9 @@ class Convention:
     """How a block is written.
 
     Attributes:
-        networks: in a word or two, for sentences. norms: that stand in the block itself.
-        needs: patterns of names that a block has. lacks: a pattern of names that it has not.
-        beside: names of modules beside the stack or above it, one of which is needed; () for none.
+        networks: that use it, in a few words. norms: those in the block itself.
+        needs: patterns of names that a block has. lacks: a pattern of names that it lacks.
+        beside: names of modules beside or above the stack, of which one is needed; () for none.
         before, after, residual: where the norms stand.
         is_rms: whether a norm without a bias is an RMS norm here. one_plus: whether 1 is added to
             the gain.

@@ -1,8 +1,8 @@
 """Families of networks by the `model_type` of config.json: how their blocks are written.
 
-Where the family is known, names decide nothing that it does not say: blocks follow its conventions
-or none, and 1 is added to the gain exactly where its code does. Order and places of norms, shared
-norms and RMS norms are those of its conventions.
+If the family is known, names decide only within it: blocks follow its conventions or none, and 1 is
+added to the gain exactly where its code does so. Order and places of norms, shared norms and RMS
+norms are those of its conventions.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Family:
     """How the blocks of a family are written.
 
     Attributes:
-        written: the networks of its conventions. one_plus: whether the gain is 1 and what the file
-            has. is_rms: whether its norms are RMS norms; None as its conventions say. eps: ε, where
-            its code has it whatever config.json says; None elsewhere.
+        written: the networks of its conventions. one_plus: whether 1 is added to the gain of the
+            file. is_rms: whether its norms are RMS norms; None if its conventions tell. eps: ε, if
+            its code fixes it, whatever config.json says; None otherwise.
 
     """
 
@@ -87,7 +87,7 @@ FAMILIES: Mapping[str, Family] = {
 
 
 def conventions_of(model_type: str) -> tuple[Convention, ...]:
-    """Return the conventions of a family, all where it is not known.
+    """Return the conventions of a family; all of them if it is unknown.
 
     >>> [one.one_plus for one in conventions_of("gemma")], len(conventions_of("")) > 20
     ([True], True)

@@ -1,4 +1,4 @@
-"""A measured table as plain values that JSON has, and back: a file is read without running it."""
+"""A measured table as plain JSON values, and back: reading a file runs no code in it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROWS = ("untried", "zeros", "dead", "undecided")
 
 
 def describe(one: MeasuredTensor) -> dict[str, Any]:
-    """Return a measured tensor as plain values; rows that follow each other as a pair of ends."""
+    """Return a measured tensor as plain values; neighboring rows become a pair of ends."""
     by_verdict: dict[Verdict, list[int]] = {}
     for row, verdict in sorted(one.rows.items()):
         by_verdict.setdefault(verdict, []).append(row)
@@ -44,7 +44,7 @@ def tensor_from(told: Mapping[str, Any]) -> MeasuredTensor:
     """Return a measured tensor from such values.
 
     Raises:
-        ValueError, LookupError, TypeError: values that none has.
+        ValueError, LookupError, TypeError: values that no tensor has.
 
     """
     norms = np.array([_number(value) for value in told["norms"]])
@@ -158,7 +158,7 @@ def _rows(runs: Any, neurons: int) -> tuple[int, ...]:
 
 
 def _finite(value: float) -> float | None:
-    """A share of the outputs; what is beyond floats has no number in JSON."""
+    """A share of the outputs; JSON has no number beyond floats."""
     return float(value) if isfinite(value) else None
 
 

@@ -16,16 +16,16 @@ from normgeo.measured.saved.described import role_from, tensor_from, trade_from
 from normgeo.measured.table import KIND, MeasuredTable, Options
 
 LARGEST = 100 * 10**6
-"""Bytes of a file; a table of a model of a hundred layers has a hundredth of it."""
+"""The most bytes of a file; the table of a model with a hundred layers takes a hundredth."""
 
 
 def is_measured(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins as a measured table does; False of one that can't be read."""
+    """Whether a file begins as a measured table does; False if it can't be read."""
     try:
         with Path(path).open("rb") as file:
             begin = file.read(200).decode("utf-8", "replace")
     except OSError:
-        return False  # who reads it says why it cannot be read
+        return False  # whoever reads it reports why
     return "".join(begin.split()).startswith('{"normgeo":"measuredtable')
 
 

@@ -1,4 +1,4 @@
-"""Networks as their checkpoints name and shape them, small, with the norms that they really have.
+"""Small networks with the names and shapes of real checkpoints, and the norms they really have.
 
 Names and places are those of the sources of transformers, timm, torchvision, flax and of plain
 PyTorch. A layer that is in no truth has no norm of its own: what it takes is normalized for

@@ -1,4 +1,4 @@
-"""Networks of convolutions."""
+"""Convolutional networks."""
 
 from tests.checkpoints.architectures.names import D, F, N, Shapes, V, add, bn, conv, lin, ln, truth
 

@@ -1,4 +1,4 @@
-"""Networks of transformers that write on."""
+"""Transformers that generate text."""
 
 from tests.checkpoints.architectures.names import (
     HEAD,

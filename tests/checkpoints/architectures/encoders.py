@@ -1,4 +1,4 @@
-"""Networks of transformers that read, or read and write."""
+"""Transformers that encode text, or encode and generate it."""
 
 from tests.checkpoints.architectures.names import (
     QKV,

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 Shapes = dict[str, tuple[int, ...]]
 D, F, V, HEAD = 8, 12, 20, 4  # width, width of the MLP, words, width of a head
-N = 3  # blocks, so that sizes tell as often as in the real ones
+N = 3  # blocks, so that sizes show the order as often as in real networks
 
 
 class Architecture(NamedTuple):
-    """Shapes by name; layer → (norm, place); how many of these no name tells."""
+    """Shapes by name; layer → (norm, place); how many of these stay unknown."""
 
     shapes: Shapes
     truth: dict[str, tuple[str, str]]

@@ -1,4 +1,4 @@
-"""Vision transformers of transformers, timm and torchvision."""
+"""Vision transformers of the packages transformers, timm and torchvision."""
 
 from tests.checkpoints.architectures.names import (
     QKV,

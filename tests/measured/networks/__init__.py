@@ -1,4 +1,4 @@
-"""Networks in NumPy whose verdicts are derived by hand, beside each the derivation."""
+"""Networks in NumPy whose verdicts are derived by hand; the derivation stands beside each."""
 
 from tests.measured.networks import attention, images_and_tokens, norms, plain, residual
 from tests.measured.networks.known import NETWORKS

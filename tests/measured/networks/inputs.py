@@ -1,4 +1,4 @@
-"""What the networks read; a test may give them inputs of another type."""
+"""The inputs of the networks; a test may give them inputs of another type."""
 
 import numpy as np
 
