@@ -27,7 +27,7 @@ ROLES = {
     "gradient": text("gradient of W"),
     "other": text("not used"),
 }
-"""What a tensor is, by the word that a correction gives."""
+"""The roles of tensors, in words."""
 
 _LEAVES = {
     "weight": "weight kernel w in_proj_weight weight_v",
@@ -43,7 +43,7 @@ _LEAVES = {
 _ROLE_OF_LEAF = {leaf: role for role, leaves in _LEAVES.items() for leaf in leaves.split()}
 
 LEAST_AXES = {"weight": 2, "bias": 1, "gain": 1, "running_mean": 1, "running_var": 1}
-"""How many axes a tensor has at least that is one of these."""
+"""The least number of axes of a tensor in each of these roles."""
 _COLLECTIONS = re.compile(r"^(params|batch_stats|state_dict|model_state_dict|module)\.")
 _PARAMETRIZED = re.compile(r"\.parametrizations\.weight\.original([01])$")
 _EMBEDDING = re.compile(
@@ -84,7 +84,7 @@ class Module:
 
     @property
     def channels(self) -> int:
-        """How many numbers a norm has of each kind, one a neuron or a feature; 0 for no norm."""
+        """The length of a norm's gain or statistics, neurons or features; 0 if it is no norm."""
         if self.is_layer or _LAYER_SCALE.search(self.last):
             return 0
         own = [self.tensors[role] for role in ("gain", "running_var") if role in self.tensors]
@@ -92,13 +92,18 @@ class Module:
 
     @property
     def parent(self) -> str:
-        """The path of what it stands in."""
+        """The path of the module that contains it."""
         return self.path.rpartition(".")[0]
 
     @property
     def last(self) -> str:
         """Its own name."""
         return self.path.rpartition(".")[2]
+
+
+def child(parent: str, name: str) -> str:
+    """Return the path of what has a name in a module; "" is the top."""
+    return f"{parent}.{name}" if parent else name
 
 
 def role_of(name: str, shape: tuple[int, ...]) -> tuple[str, str]:
@@ -146,7 +151,7 @@ def why_left_out(name: str, shape: tuple[int, ...]) -> str:
 
 
 def modules(tensors: Iterable[Tensor], roles: Mapping[str, str]) -> dict[str, Module]:
-    """Return the modules of a checkpoint by their paths, in the order of these.
+    """Return the modules of a checkpoint by their paths, sorted.
 
     Args:
         tensors: by their headers. roles: corrections, tensor name → a word of ROLES.
@@ -160,6 +165,6 @@ def modules(tensors: Iterable[Tensor], roles: Mapping[str, str]) -> dict[str, Mo
 
 
 def _natural(path: str) -> list[tuple[int, str]]:
-    """What puts `blocks.10` after `blocks.9`."""
+    """A sort key that puts `blocks.10` after `blocks.9`."""
     parts = [(part, digits(part)) for part in re.split(r"(\d+)", path)]
     return [(-1, part) if number is None else (number, "") for part, number in parts]

@@ -1,8 +1,8 @@
 """Which norm belongs to which weights, and where it stands, by the names of checkpoints.
 
-Each rule looks at one layer and answers with the path of a norm, its place and why, or None. The
-first that answers is proposed. No rule answers where networks that are written alike differ: then
-the norm is unknown. A name says how a network is usually written, not how this one is.
+Each rule looks at one layer and returns the path of a norm, its place and the reason, or None. The
+first answer is proposed. Where networks with the same names differ, no rule answers, and the norm
+is unknown. Names tell how a network is usually built, not how this one is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple, final
 from normgeo.base.arguments import digits
 from normgeo.base.text import text
 from normgeo.checkpoints.basis import NAMES, TENSORS, UNKNOWN
-from normgeo.checkpoints.modules import Module
+from normgeo.checkpoints.modules import Module, child
 from normgeo.checkpoints.written.blocks_by_name import Blocks
 from normgeo.checkpoints.written.conventions import CONVENTIONS, Convention
 from normgeo.datasets.tensor import Tensor
@@ -25,10 +25,10 @@ from normgeo.normalizers.normalizer import Normalizer
 
 
 class Standing(NamedTuple):
-    """A norm as it was found.
+    """A norm that a rule has found.
 
     Attributes:
-        norm: its path. place: its key in PLACES. why: in words. basis: what that is taken from.
+        norm: its path. place: a key of PLACES. why: the reason. basis: how it is known.
         is_rms: whether a norm without a bias is an RMS norm. one_plus: whether 1 is added to its
             gain.
 
@@ -45,11 +45,11 @@ class Standing(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Norms:
-    """The norms of a checkpoint, and what its names tell of all its layers together.
+    """The norms of a checkpoint, and what the names of all its layers tell together.
 
     Attributes:
-        by_path: the norms. blocks: with their conventions. numbered: modules with patterns of
-            convolutions in them that are followed by the norm of their number.
+        by_path: the norms. blocks: with their conventions. numbered: modules and patterns of
+            convolutions that are followed by the norm with the same number.
 
     """
 
@@ -64,7 +64,7 @@ class Norms:
         tensors: Iterable[Tensor],
         conventions: Sequence[Convention] = CONVENTIONS,
     ) -> Norms:
-        """Return those of some modules by their paths, and of all tensors."""
+        """Find the norms among modules, and the blocks among all tensors."""
         by_path = {path: module for path, module in found.items() if module.is_norm}
         return cls(by_path, Blocks(found, tensors, conventions), _numbered_pairs(found, by_path))
 
@@ -74,11 +74,11 @@ class Norms:
 
 
 _TELLING = re.compile(r"(^|_)(bn|batch)|rms")
-"""What tells a batch norm or an RMS norm in its name."""
+"""Names of a batch norm or an RMS norm."""
 
 
 def standing(layer: Module, H: int, D: int, pixels: int, norms: Norms) -> Standing:
-    """Return the norm of a layer of H neurons, D features and pixels as its names propose it."""
+    """Return the norm that names suggest for a layer of H neurons, D features and some pixels."""
     if H and D:
         for rule in (_own_gain, _of_queries, _written, _numbered, _in_sequence, _called_after):
             found = rule(layer, H, D, norms)
@@ -88,11 +88,11 @@ def standing(layer: Module, H: int, D: int, pixels: int, norms: Norms) -> Standi
 
 
 def normalizer_of(norm: Module | None, layer: Module, neurons: int) -> Normalizer:
-    """Return the normalizer that a norm is by its tensors and its name, ε = 0.
+    """Return the normalizer of a norm, from its tensors and its name, with ε = 0.
 
     Args:
         norm: its module, None for weight norm or none. layer: the weights.
-        neurons: whose groups a gain of fewer numbers is for, as one a head.
+        neurons: how many the norm takes; a shorter gain means groups, as one for each head.
 
     """
     if norm is None:
@@ -110,14 +110,10 @@ def normalizer_of(norm: Module | None, layer: Module, neurons: int) -> Normalize
 
 
 def may_center(norm: Module | None, is_rms: bool = False) -> bool:
-    """Whether an RMS norm may be a layer norm without a bias, for all that its name tells."""
+    """Whether an RMS norm may as well be a layer norm without a bias, by its name."""
     if norm is None or is_rms or {"bias", "running_var"} & norm.tensors.keys():
         return False
     return not _TELLING.search(norm.last.lower())
-
-
-def _child(parent: str, name: str) -> str:
-    return f"{parent}.{name}" if parent else name
 
 
 def _own_gain(layer: Module, H: int, D: int, norms: Norms) -> Standing | None:
@@ -139,7 +135,7 @@ def _of_queries(layer: Module, H: int, D: int, norms: Norms) -> Standing | None:
         return None
     letter = found[1][0]
     for name in f"{letter}_norm norm_{letter} {letter}_layernorm {letter}_ln".split():
-        path = _child(layer.parent, name)
+        path = child(layer.parent, name)
         if (channels := norms.channels(path)) and H % channels == 0:
             written = norms.blocks.written(layer.path)
             if channels == D and written is None:
@@ -157,7 +153,7 @@ def _standing(path: str, place: str, why: str, convention: Convention | None) ->
 
 
 def _written(layer: Module, H: int, D: int, norms: Norms) -> Standing | None:
-    """The norm that the convention of its block gives a layer, or of a head, that of its stack."""
+    """The norm of a layer by the convention of its block; of a head, the last norm of its stack."""
     head = norms.blocks.heads.get(layer.path)
     if head is not None and norms.channels(head[0]) == D:
         path, convention = head
@@ -168,7 +164,7 @@ def _written(layer: Module, H: int, D: int, norms: Norms) -> Standing | None:
     if written is None or found is None:
         return None
     name, place = found
-    path = _child(written.block, name.format(parent=written.name.rpartition(".")[0]))
+    path = child(written.block, name.format(parent=written.name.rpartition(".")[0]))
     if norms.channels(path) != (D if place == "before" else H):
         return None
     why = text(
@@ -182,14 +178,14 @@ def _written(layer: Module, H: int, D: int, norms: Norms) -> Standing | None:
 
 
 _PAIRS = {r"conv(\d+)": "bn{}", r"Conv_(\d+)": "BatchNorm_{}", "conv()": "bn{}"}
-"""Names of a convolution and of the batch norm of its number."""
+"""Names of a convolution, and of the batch norm with the same number."""
 
 LEAST = 3
-"""Pairs of one kind, at least, of which sizes tell that the norm follows, in blocks."""
+"""How many pairs of one kind, in blocks, must show by their sizes that the norm follows."""
 
 
 def _number_of(last: str) -> tuple[str, str] | None:
-    """The pattern that a convolution is named by, and its number."""
+    """The pattern that the name of a convolution matches, and its number."""
     matches = ((pattern, re.fullmatch(pattern, last)) for pattern in _PAIRS)
     return next(((pattern, found[1]) for pattern, found in matches if found), None)
 
@@ -197,10 +193,10 @@ def _number_of(last: str) -> tuple[str, str] | None:
 def _numbered_pairs(
     found: Mapping[str, Module], norms: Mapping[str, Module]
 ) -> frozenset[tuple[str, str]]:
-    """The modules and the patterns in them whose norms follow their convolutions.
+    """The modules and patterns of convolutions that are followed by their norms.
 
-    As many norms as convolutions stand in the module, and wherever in the files the sizes of a
-    pair tell, in some blocks, the norm follows.
+    Each convolution of the module has a norm, and wherever the sizes of a pair show the order, the
+    norm follows: in LEAST blocks or more.
     """
     numbers: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
     for path, module in found.items():
@@ -213,8 +209,8 @@ def _numbered_pairs(
     follows, precedes = dict.fromkeys(_PAIRS, 0), set()
     for (parent, pattern), (layers, of_norms) in numbers.items():
         for number in layers & of_norms:
-            layer = found[_child(parent, _named(pattern, number))]
-            beside = norms.get(_child(parent, _PAIRS[pattern].format(number)))
+            layer = found[child(parent, _named(pattern, number))]
+            beside = norms.get(child(parent, _PAIRS[pattern].format(number)))
             if beside is None or not layer.is_layer:
                 continue
             weight = layer.tensors["weight"]
@@ -239,7 +235,7 @@ def _numbered(layer: Module, H: int, D: int, norms: Norms) -> Standing | None:
     if not (named := _number_of(layer.last)) or (layer.parent, named[0]) not in norms.numbered:
         return None
     name = _PAIRS[named[0]].format(named[1])
-    path = _child(layer.parent, name)
+    path = child(layer.parent, name)
     if norms.channels(path) != H:
         return None
     why = text("{name!r} has its number, and follows in blocks where sizes tell it", name=name)
@@ -250,7 +246,7 @@ def _in_sequence(layer: Module, H: int, D: int, norms: Norms) -> Standing | None
     if (place := digits(layer.last)) is None:
         return None
     for step, channels, where in ((1, H, "after"), (-1, D, "before")):
-        path = _child(layer.parent, str(place + step))
+        path = child(layer.parent, str(place + step))
         if norms.channels(path) == channels:
             why = text("{name!r} is beside it in a sequence", name=path)
             return Standing(path, where, why)
@@ -258,7 +254,7 @@ def _in_sequence(layer: Module, H: int, D: int, norms: Norms) -> Standing | None
 
 
 def _called_after(layer: Module, H: int, D: int, norms: Norms) -> Standing | None:
-    """A norm that is called after the layer, as `hidden_norm`, and has the size of its outputs."""
+    """A norm that is named after the layer, as `hidden_norm`, and has the size of its outputs."""
     for ending in ("bn", "norm", "ln"):
         path = f"{layer.path}_{ending}"
         if layer.path and norms.channels(path) == H != D:

@@ -23,10 +23,8 @@ from normgeo.models.families import FAMILIES
 from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.named import NORMALIZERS
 
-WIDER, LITTLE = (
-    8,
-    0.1,
-)  # multiple of the number of neurons, and the share of ‖F‖² that counts as negligible
+WIDER = 8  # times as many neurons
+LITTLE = 0.1  # a share of ‖F‖² that counts as negligible
 
 
 def _equation_12(example: Example) -> Finding:

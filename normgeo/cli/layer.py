@@ -137,14 +137,8 @@ def run(options: argparse.Namespace) -> None:
         one_plus=options.one_plus,
     )
     if options.roles:
-        tensors, layers = (
-            tables.roles_table(found),
-            tables.proposals_table(found.proposals, found.left_out),
-        )
-        if format in FOR_PROGRAMS:
-            give(options, tensors)
-        else:
-            give(options, tensors, layers)
+        layers = tables.proposals_table(found.proposals, found.left_out)
+        give(options, tables.roles_table(found), *([] if format in FOR_PROGRAMS else [layers]))
         return
     stated = {
         "optimizer": options.optimizer or "gradient_descent",
@@ -172,10 +166,8 @@ def run(options: argparse.Namespace) -> None:
         give(options, table)
         return
     every = every_layer(found, gradients=gradients, **stated)
-    table, names = (
-        layers_table(every, found.left_out),
-        [proposal.name for proposal in found.proposals],
-    )
+    table = layers_table(every, found.left_out)
+    names = [proposal.name for proposal in found.proposals]
     give(options, layer_records(table, names) if format in FOR_PROGRAMS else table)
     if options.output is None:
         print(

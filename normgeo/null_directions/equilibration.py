@@ -173,11 +173,8 @@ class Equilibrated:
                 layout,
             )
 
-        weight_sizes, row_sizes, gain_sizes = (
-            own[:, None] * units.inputs,
-            1 / sizes,
-            z_sizes / sizes,
-        )
+        weight_sizes, row_sizes = own[:, None] * units.inputs, 1 / sizes
+        gain_sizes = z_sizes / sizes
         smallest = min(weight_sizes.min(), row_sizes.min(), gain_sizes.min())
         if smallest < np.finfo(np.float64).tiny:
             raise _beyond_float64(smallest)

@@ -71,11 +71,8 @@ def walk(
 
     """
     instance_of("model", model, NormalizedGLM)
-    inputs, dW, r = (
-        real_array("X", X, 2),
-        real_array("change", change, 2),
-        real_array("steps", steps, 1),
-    )
+    inputs, r = real_array("X", X, 2), real_array("steps", steps, 1)
+    dW = real_array("change", change, 2)
     if dW.shape != model.W.shape:
         raise Refusal(
             "`change` must have the shape of W, {shape}; got {got}.",

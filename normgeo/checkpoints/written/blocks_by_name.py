@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, final
 
-from normgeo.checkpoints.modules import Module, role_of
+from normgeo.checkpoints.modules import Module, child, role_of
 from normgeo.checkpoints.written.conventions import CONVENTIONS, Convention, matcher
 from normgeo.datasets.tensor import Tensor
 
 _NUMBER = re.compile(r"\d+|(encoder_layer|encoderblock|encoderdecoderblock)_\d+")
 _LEAF = re.compile(r"\.(weight|kernel|scale|gamma|in_proj_weight)$")
 DEEPEST = 4
-"""Blocks in blocks that are looked at."""
+"""How deeply nested blocks are looked at."""
 
 
 class Written(NamedTuple):
@@ -65,7 +65,7 @@ class Blocks:
                 for one in conventions
                 if (one.mixed or set(one.norms.split()) == of_stacks[stack])
                 and not (one.lacks and not one.mixed and _any(one.lacks, names))
-                # A file of several may end in its only block, and hold some of its norms.
+                # One of several files may end within its only block, and lack some of its norms.
                 and not (
                     one.heads
                     and len(blocks) == 1
@@ -97,15 +97,15 @@ class Blocks:
         return None
 
     def _beside(self, block: str, names: Iterable[str]) -> list[str]:
-        """The paths with one of these names, nearest to a block, beside its stack or above it."""
+        """The nearest paths with one of these names, beside the stack of a block or above it."""
         for above in _above(block):
-            there = [path for name in names if (path := _child(above, name)) in self._every]
+            there = [path for name in names if (path := child(above, name)) in self._every]
             if there:
                 return there
         return []
 
     def _heads(self, found: Mapping[str, Module]) -> dict[str, tuple[str, Convention]]:
-        """The norm of each layer above the stacks, where it is the last norm of one stack alone."""
+        """The last norm of the stack below each head, unless several stacks have one."""
         of_stacks: dict[tuple[str, Convention], str] = {}
         for block, convention in self._conventions.items():
             if convention is not None and convention.heads:
@@ -117,7 +117,7 @@ class Blocks:
                 continue
             for above in _above(block):
                 for head in convention.heads:
-                    if (path := _child(above, head)) in found:
+                    if (path := child(above, head)) in found:
                         heads.setdefault(path, set()).add((last[0], convention))
         return {
             head: next(iter(norms))
@@ -132,9 +132,9 @@ def _any(pattern: str, names: Iterable[str]) -> bool:
 
 
 def _plain(path: str, tensor: str) -> str:
-    """The name of a tensor in dots, without what is usual at its end."""
+    """The name of a tensor with dots, without a common ending such as `.weight`."""
     leaf = tensor.replace("/", ".").rpartition(".")[2]
-    return _LEAF.sub("", _child(path, leaf))
+    return _LEAF.sub("", child(path, leaf))
 
 
 def _blocks_of(path: str) -> Iterable[tuple[str, str]]:
@@ -162,7 +162,3 @@ def _starred(block: str) -> str:
 
 def _inner(name: str) -> str:
     return re.sub(r"\bexperts\.\d+", "experts.*", name)
-
-
-def _child(parent: str, name: str) -> str:
-    return f"{parent}.{name}" if parent else name
