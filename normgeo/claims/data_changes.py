@@ -6,16 +6,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
-from normgeo.claims.claim import (
-    FAILS,
-    HOLDS,
-    HOLDS_IF,
-    Claim,
-    Finding,
-    by_method,
-    number,
-    numbers,
-)
+from normgeo.claims.claim import FAILS, HOLDS, HOLDS_IF, Claim, Finding, by_method, number, numbers
 from normgeo.claims.examples import PAPER, ROUNDING, Example, moved
 from normgeo.claims.invariance import DELTA, POSITIVE, only, verdict_on
 from normgeo.invariance.transforms import TRANSFORMS
@@ -36,10 +27,7 @@ def _equation_7(example: Example) -> Finding:
     verdict = verdict_on(example, "layer", "case_rescaling")
     _, X1 = TRANSFORMS["case_rescaling"](W, X, delta=DELTA, index=0)
     before, after = (NORMALIZERS["layer"].normalize(W, cases) for cases in (X, X1))
-    growth = {
-        "μ": after.mu[0, 0] / before.mu[0, 0],
-        "σ": after.sigma[0, 0] / before.sigma[0, 0],
-    }
+    growth = {"μ": after.mu[0, 0] / before.mu[0, 0], "σ": after.sigma[0, 0] / before.sigma[0, 0]}
     follow = max(abs(factor - DELTA) for factor in growth.values()) < ROUNDING
     holds = verdict.invariant and follow and moved(before.z, after.z) < ROUNDING
     return Finding(

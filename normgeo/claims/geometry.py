@@ -140,9 +140,7 @@ def _observed_labels(example: Example) -> Finding:
             errors[text(HOW_MANY[count], whose=whose)] = float(error)
     _, many_of_data, _, many_of_model = errors.values()
     return Finding(
-        many_of_data < SAMPLING,
-        many_of_model < SAMPLING,
-        numbers(text("relative error"), errors),
+        many_of_data < SAMPLING, many_of_model < SAMPLING, numbers(text("relative error"), errors)
     )
 
 

@@ -9,16 +9,7 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.claims.claim import (
-    FAILS,
-    HOLDS,
-    Claim,
-    Finding,
-    Numbers,
-    by_method,
-    numbers,
-    plain,
-)
+from normgeo.claims.claim import FAILS, HOLDS, Claim, Finding, Numbers, by_method, numbers, plain
 from normgeo.claims.examples import ROUNDING, Example, moved, softened
 from normgeo.fisher.gain_metric import gain_metric
 from normgeo.fisher.operator import fisher

@@ -8,16 +8,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
-from normgeo.claims.claim import (
-    HOLDS,
-    HOLDS_IF,
-    Claim,
-    Finding,
-    by_method,
-    number,
-    numbers,
-    plain,
-)
+from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, by_method, number, numbers, plain
 from normgeo.claims.examples import PAPER, ROUNDING, Example, moved
 from normgeo.dynamics.descent import descend
 from normgeo.normalizers.batch_statistics import batch_noise

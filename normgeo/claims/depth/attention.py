@@ -7,14 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from normgeo.base.text import text
-from normgeo.claims.claim import (
-    HOLDS,
-    LATER,
-    Claim,
-    Finding,
-    by_method,
-    plain,
-)
+from normgeo.claims.claim import HOLDS, LATER, Claim, Finding, by_method, plain
 from normgeo.claims.examples import ROUNDING, Example
 from normgeo.networks.attention import AttentionHead
 from normgeo.normalizers.named import NORMALIZERS

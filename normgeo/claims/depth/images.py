@@ -5,16 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from normgeo.base.text import text
-from normgeo.claims.claim import (
-    HOLDS,
-    HOLDS_IF,
-    Claim,
-    Finding,
-    by_method,
-    numbers,
-    plain,
-    shared,
-)
+from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, by_method, numbers, plain, shared
 from normgeo.claims.examples import Example
 from normgeo.networks.image_norm import norms
 from normgeo.networks.images import Images

@@ -63,9 +63,7 @@ def _weights_of_a_block(example: Example) -> Finding:
         **_certified({"post": found["post"]}, "sum_times"),
     }
     return Finding(
-        all(one.values()),
-        all(together.values()),
-        numbers(text("ignored"), {**one, **together}),
+        all(one.values()), all(together.values()), numbers(text("ignored"), {**one, **together})
     )
 
 

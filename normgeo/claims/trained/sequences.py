@@ -9,16 +9,7 @@ printed in Eq. 20, unless stated otherwise.
 from __future__ import annotations
 
 from normgeo.base.text import text
-from normgeo.claims.claim import (
-    HOLDS,
-    HOLDS_IF,
-    Claim,
-    Finding,
-    Numbers,
-    numbers,
-    plain,
-    shared,
-)
+from normgeo.claims.claim import HOLDS, HOLDS_IF, Claim, Finding, Numbers, numbers, plain, shared
 from normgeo.claims.examples import Example, with_eps
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.sequences.cells import CELLS

@@ -31,8 +31,7 @@ def _sooner(name: str, example: Example) -> Finding:
     for share in found:
         counts[[*counts][0 if share <= FASTER else 1 if share < float("inf") else 2]] += 1
     return plain(
-        max(found) <= FASTER,
-        numbers(text("seeds in which {fast} is as good", fast=fast), counts),
+        max(found) <= FASTER, numbers(text("seeds in which {fast} is as good", fast=fast), counts)
     )
 
 
