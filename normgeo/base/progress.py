@@ -72,6 +72,11 @@ class Progress:
                 self.stopped = True
         return not self.stopped
 
+    def require_whole(self) -> None:
+        """Refuse a computation that was stopped and of which a part shows nothing."""
+        if self.stopped:
+            raise Refusal("Stopped before there was anything to show.")
+
     def give(self, item: Any) -> None:
         """Hand over a part of the result ahead of the whole, to whoever takes one."""
         if self._give is not None:

@@ -8,10 +8,12 @@ import pytest
 
 import normgeo.pictures
 from normgeo.base.progress import Progress, Stop
+from normgeo.base.refusal import Refusal
 from normgeo.pictures import PICTURES
 from normgeo.pictures.picture import Picture, Study
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
+from tests.quick import QUICK
 
 
 def test_recipe_has_the_settings_that_are_used_and_the_theme(subtests: pytest.Subtests) -> None:
@@ -75,6 +77,34 @@ def test_a_computation_tells_its_progress_and_stops_where_it_is_asked_to() -> No
     picture = one([])
     assert picture.compute(Settings(), stop) == (Settings(), 3)
     assert picture.compute(Settings()) == (Settings(), 10)
+
+
+@pytest.mark.parametrize(
+    "reports", [1, *(pytest.param(n, marks=pytest.mark.exhaustive) for n in (3, 9, 17))]
+)
+def test_what_a_stopped_picture_has_is_drawn_told_and_listed_or_it_says_why_not(
+    reports: int, subtests: pytest.Subtests
+) -> None:
+    """A busy server leaves time to stop any of them, at any report."""
+    for name, picture in PICTURES.items():
+        with subtests.test(name=name):
+            heard = 0
+
+            def stop(done: int, steps: int) -> None:
+                nonlocal heard
+                heard += 1
+                if heard == reports:
+                    raise Stop
+
+            try:
+                result = picture.compute(Settings(**QUICK.get(name, {})), stop)
+            except Refusal:
+                assert heard == reports, "nothing else is wrong here"
+                continue
+            if heard:
+                assert picture.description(result)
+                assert picture.table(result).columns
+                assert picture.figure(result, "light").to_json()
 
 
 def test_a_file_is_named_by_its_cell_or_method_and_tells_its_settings() -> None:

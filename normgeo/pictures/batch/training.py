@@ -182,16 +182,18 @@ def _table(result: Training) -> Table:
 
 
 def _observed(result: Training) -> str:
-    """Say how accurate each run is at its end, on the cases held out."""
+    """Say how accurate each run is at its end, on the cases held out, if it was tested."""
     return " ".join(
         text(
             "At the end {method} in batches of {m:,} is right on {share:.0%} of the test cases.",
             method=run.normalizer.title,
             m=run.batch_size,
-            share=float(run.history.test_accuracy[-1]),
+            share=float(accuracy[-1]),
         )
         for run in result.runs
-        if run.history is not None and run.history.test_accuracy is not None
+        if run.history is not None
+        and (accuracy := run.history.test_accuracy) is not None
+        and len(accuracy)
     )
 
 

@@ -95,6 +95,7 @@ def compute(settings: Settings, progress: Progress) -> Averages:
             z[key] = np.divide(C, np.sqrt(v), out=np.full(C.shape, np.nan), where=v > 0)
         numbers = {key: worked(found[key], W, changed, (n, h)) for key in methods}
         steps.append(AtFactor(exact, exact @ weights.T, z, numbers))
+    progress.require_whole()
     return Averages(W, (n, h), found, factors, tuple(steps), settings.delta)
 
 

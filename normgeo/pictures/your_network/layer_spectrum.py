@@ -124,8 +124,7 @@ def compute(settings: Settings, progress: Progress) -> LayerSpectrum:
     """The spectrum of a layer that ships; counting its null directions would take too long."""
     wanted = {"family": FAMILY, "eigenvalues": None, "null_directions": False}
     report = report_of(settings, progress=progress, **wanted)
-    if progress.stopped:
-        raise Refusal("Stopped before the eigenvalues were found.")
+    progress.require_whole()
     found = LayerSpectrum.of(report, EXAMPLES[settings.layer].title, FAMILY)
     if found is None:
         raise Refusal(fisher_takes(report.layer))

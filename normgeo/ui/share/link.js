@@ -29,12 +29,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const label = data[button.name];
     button.textContent = label;
     button.onclick = async () => {
+      status.textContent = ""; // the same words are said again
       await copy(words[button.name]());
       button.textContent = status.textContent = data.done;
-      setTimeout(() => {
-        button.textContent = label;
-        status.textContent = "";
-      }, 1500);
+      setTimeout(() => { button.textContent = label; }, 1500);
     };
   }
   const image = parentElement.querySelector("img");

@@ -150,7 +150,7 @@ def _frames(words: dict[str, list[Layout]]) -> list[Layout]:
     """The layouts of frames: what differs between any two, in all forms."""
     pages = words.pop("")
     if len(pages) == 1:
-        return []
+        return [{}]
     forms = {key: _moving([*map(_other_words, frames, pages)]) for key, frames in words.items()}
     return [
         page | {"meta": {key: frames[place] for key, frames in forms.items()}}
