@@ -16,12 +16,13 @@ from normgeo.pictures.style.template import THEMES
 from normgeo.tables import marks
 
 SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
-HIGH = 170, 170
+HIGH = 125, 170
 IN_A_ROW = 3
 SHARES = text(
-    "Numbers: % of the other's steps to its best figure, seed by seed; ✓ if all are at most "
-    "{share}.",
-    share=f"{100 * FASTER:.0f}",
+    "The steps are those of the other method to its best figure. It holds if all seeds "
+    "need at most {share} of them, and fails if none needs fewer; else it is open. Lower "
+    "is better.",
+    share=f"{FASTER:.0%}",
 )
 SKIPPED = 0.1  # of the steps, for the range of figures
 
