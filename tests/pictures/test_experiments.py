@@ -62,9 +62,9 @@ def test_verdict_is_told_in_words_from_the_least_share_to_the_largest():
     """As numbers they have an order, as words another one: 100 and 92."""
     one = learned(CURVES["holds"])
     told = {
-        (1.0, 0.92, 0.95): "in 92 to 100% of the steps",
-        (1.0, math.inf, 0.92): "in 92 to 100% of the steps, or never",
-        (0.5, math.inf, math.inf): "in 50% of the steps, or never",
+        (1.0, 0.92, 0.95): "92–100%",
+        (1.0, math.inf, 0.92): "92–100% or never",
+        (0.5, math.inf, math.inf): "50% or never",
         (math.inf,) * 3: "never as good",
     }
     for each, words in told.items():

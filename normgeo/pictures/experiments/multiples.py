@@ -61,10 +61,10 @@ class Experiment(NamedTuple):
         if not reached:
             return text("never as good")
         low, high = min(reached), max(reached)
-        span = f"{high}%" if low == high else text("{low} to {high}%", low=low, high=high)
+        span = f"{high}%" if low == high else text("{low}–{high}%", low=low, high=high)
         if len(reached) == len(self.shares):
-            return text("in {span} of the steps", span=span)
-        return text("in {span} of the steps, or never", span=span)
+            return span
+        return text("{span} or never", span=span)
 
     @property
     def _listed(self) -> str:

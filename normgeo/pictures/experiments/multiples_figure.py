@@ -19,9 +19,8 @@ SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
 HIGH = 125, 170
 IN_A_ROW = 3
 SHARES = text(
-    "The steps are those of the other method to its best figure. It holds if all seeds "
-    "need at most {share} of them, and fails if none needs fewer; else it is open. Lower "
-    "is better.",
+    "%: of the other's steps to its best figure, over all seeds; ✓ if all are at most {share}. "
+    "Lower is better.",
     share=f"{FASTER:.0%}",
 )
 SKIPPED = 0.1  # of the steps, for the range of figures
