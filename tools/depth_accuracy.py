@@ -2,7 +2,7 @@
 
     python -m tools.depth_accuracy
 
-It writes normgeo/pictures/depth/accuracy.json, in some ten minutes. Run it again when the
+It writes normgeo/pictures/depth/accuracy.json, in some twelve minutes. Run it again when the
 network, its training or the data change; a test compares some of the runs with the file.
 """
 

@@ -134,7 +134,8 @@ def begin(
         )
     if url.bare():
         files.button(shown=False)
-        glossary.draw(symbols, button=False)
+        keys = present.KEYS if url.presenting() else glossary.NO_KEYS
+        glossary.draw(symbols, button=False, keys=keys)
     pin.bar(page, PAGES, settings)
     _warn((*lost, *problems))
     server.on_visit(page, settings, controls)

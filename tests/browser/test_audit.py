@@ -78,6 +78,12 @@ def test_all_statements_are_a_list_of_lines(
         assert row.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
 
 
+def test_statements_are_larger_on_a_wide_screen(server, open_page, wait_settled):
+    page = opened(open_page(1920, 1080), f"{server}/audit", wait_settled)
+    row = page.locator(".st-key-audit .statement").last
+    assert row.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") >= 18
+
+
 def test_details_of_a_statement_are_unfolded_by_keys(shown, axe):
     row = shown.locator('.st-key-audit [data-claim="dataset_rescaling"]')
     expect(row.get_by_text("It would hold if")).to_be_visible()

@@ -225,6 +225,39 @@ def test_slides_go_by_keys_and_escape_leaves(server, page, wait_settled):
     assert min(sizes) < LEAST, "as before"
 
 
+def test_arrows_go_through_slides_and_the_list_of_keys_says_so(server, page, wait_settled):
+    """A remote control sends them; a slider that has the focus keeps them."""
+    opened(page, f"{server}/batch?present=1", wait_settled)
+    first_tab = tabs_of("batch")[0]
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"location.search.includes('tab={first_tab}')")
+    wait_settled(page)
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function("!location.search.includes('tab=')")
+    wait_settled(page)
+    page.locator("input[type=range]").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("location.search.includes('batch_size=4')")
+    assert "tab" not in query(page)
+    page.locator("input[type=range]").blur()
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog").get_by_text("→ and Page Down")
+    expect(keys).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Escape")
+    expect(keys).to_be_hidden()
+    wait_settled(page)
+    assert query(page) == {"present": ["1"], "batch_size": ["4"]}, "an open list keeps the slide"
+
+
+def test_presented_table_1_and_its_picture_have_one_screen(server, page, wait_settled):
+    for width, height in SCREENS:
+        page.set_viewport_size({"width": width, "height": height})
+        opened(page, f"{server}/invariance?present=1", wait_settled)
+        expect(page.locator(".st-key-table table")).to_be_in_viewport(ratio=1)
+        expect(page.locator(".st-key-figure_effect .frames input")).to_be_in_viewport(ratio=1)
+
+
 def test_present_begins_in_the_menu_and_goes_along(server, page, wait_settled):
     opened(page, f"{server}/recurrent", wait_settled)
     page.get_by_role("button", name="Teach").click()

@@ -3,6 +3,7 @@
 import pytest
 
 from normgeo.networks.changes import CHANGES
+from normgeo.pictures.depth import accuracy
 from normgeo.tables.marks import in_markdown
 
 YES, NO = in_markdown("✓", "light"), in_markdown("✗", "light")
@@ -12,12 +13,22 @@ def test_page_opens_with_the_recommendation_and_a_training_to_start(shown):
     page = shown("depth")
     assert page.app.title[0].value == "Where in a block should the norm go?"
     assert page.figures == ["placement"]
-    assert "Put the norm first in each block: pre-norm." in page.captions("placement")
+    assert "With 32 blocks put the norm first in each block: pre-norm." in page.captions(
+        "placement"
+    )
     assert page.app.button(key="start_placements").label == "Train it here"
     assert "It takes about" in page.words, "what it costs is told before"
     page = shown("depth", depth="1", epochs="1", neurons="8")
     page.app.button(key="start_placements").click().run()
     assert page.figures == ["placement", "placements"]
+
+
+def test_twelve_blocks_are_a_stop_of_the_slider_with_an_answer_of_their_own(shown):
+    page = shown("depth", depth="12")
+    assert "With 12 blocks " in page.captions("placement")
+    assert "no step at" not in page.words
+    share = accuracy.kept().share("pre", "with", 12)
+    assert f"{share:.0%}" in page.captions("placement")
 
 
 def test_depths_without_a_frame_are_told(shown):

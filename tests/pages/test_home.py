@@ -75,6 +75,12 @@ def test_arithmetic_ends_with_the_z_of_each_method(shown, subtests):
             )
 
 
+def test_a_case_of_the_example_has_no_number_as_its_rows_have_none(shown):
+    captions = shown("home", delta="3").captions("averages")
+    assert "one case × 3" in captions
+    assert "case 1" not in captions
+
+
 def test_arithmetic_can_be_followed(shown):
     captions = shown("home", delta="1").captions("averages")
     assert "μ = (6 + 6 + 9)/3 = 7<br>σ² = (1² + 1² + 2²)/3 = 2<br><b>z = (6 − 7)/√2" in captions

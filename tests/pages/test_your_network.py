@@ -46,6 +46,7 @@ def test_table_has_a_row_for_each_neuron(shown):
     (table,) = shown("your_network").app.dataframe
     assert list(table.value["neuron"]) == list(range(12))
     assert list(table.value["frozen"]) == [False] * 11 + [True]
+    assert table.value["share of the gain, %"].sum() == pytest.approx(100), "as in the picture"
 
 
 def test_chosen_neuron_is_told_and_kept_in_the_address(shown):

@@ -251,6 +251,24 @@ def test_file_of_accuracies_has_every_shipped_data_set_with_classes_and_all_seed
     assert accuracy.kept("diabetes") is None
 
 
+def test_axis_of_accuracies_begins_beneath_the_lowest_run():
+    """From 0 on, what a small batch costs would have a quarter of the height."""
+    for key in DATASETS:
+        if (found := accuracy.kept(key)) is None:
+            continue
+        drawn = PICTURES["axes"].figure(PICTURES["axes"].compute(Settings(dataset=key)), "light")
+        (axis,) = [
+            one
+            for one in (drawn.layout[name] for name in drawn.layout if name.startswith("yaxis"))
+            if one.tickformat == ".0%"
+        ]
+        low, high = axis.range
+        lowest = min(np.nanmin(np.array(runs, dtype=float)) for runs in found.shares.values())
+        assert 0 <= low < lowest < low + 0.2
+        assert 1 < high < 1.04
+        assert axis.tickvals[-1] == 1
+
+
 def test_main_picture_says_what_a_batch_of_two_costs():
     """Digits: layer norm stays where it is in large batches, batch norm loses a fifth or more."""
     result = PICTURES["axes"].compute(Settings())

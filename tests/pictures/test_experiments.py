@@ -1,5 +1,6 @@
 """The pictures of Experiments by value: verdicts, what canvases miss, ink and gaps."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -55,6 +56,19 @@ def test_verdict_of_a_statement_is_that_of_the_curves_with_its_mark(name):
     if sign:
         lines = shape(sign, "light", 24)["path"]
         assert [one.count("M") for one in drawn] == [lines.count("M")] == [path(sign).count("M")]
+
+
+def test_verdict_is_told_in_words_from_the_least_share_to_the_largest():
+    """As numbers they have an order, as words another one: 100 and 92."""
+    one = learned(CURVES["holds"])
+    told = {
+        (1.0, 0.92, 0.95): "92–100%",
+        (1.0, math.inf, 0.92): "92–100% or never",
+        (0.5, math.inf, math.inf): "50% or never",
+        (math.inf,) * 3: "never as good",
+    }
+    for each, words in told.items():
+        assert one._replace(shares=each).short == words
 
 
 def test_headline_counts_verdicts_and_names_the_seeds_that_decide():

@@ -13,6 +13,7 @@ from normgeo.checkpoints.examples import EXAMPLES
 from normgeo.dynamics.optimizers import OPTIMIZERS
 from normgeo.pictures import PICTURES
 from normgeo.pictures.your_network.layer import Neurons, neurons
+from normgeo.pictures.your_network.layer_figure import _in_percent
 from normgeo.settings import Settings
 
 PICTURE = PICTURES["trained_layer"]
@@ -54,6 +55,18 @@ def test_picture_has_the_numbers_of_the_report(subtests: pytest.Subtests) -> Non
             (shares,) = [each for each in drawn.data if each.xaxis == "x3"]
             assert shares["y"] == pytest.approx(np.sort(report.epsilon.shortened.ravel())[::-1])
             assert result.said
+
+
+def test_shares_are_in_percent_in_one_form_on_an_axis_and_in_the_sentence_of_a_neuron() -> None:
+    result, drawn = made(layer="batch")
+    labels = drawn.layout.yaxis3.ticktext
+    assert len(labels) > 3
+    assert all(label.rstrip("%").replace(".", "").isdigit() for label in labels)
+    for label, value in zip(labels, drawn.layout.yaxis3.tickvals, strict=True):
+        assert float(label.rstrip("%")) == pytest.approx(100 * value)
+    share = result.values["gain_share"][0]
+    assert f"share of the gain {100 * share:.2g}%" in result.of_neuron
+    assert _in_percent(1e-9, 1e-9) == "10⁻⁷%"
 
 
 def test_each_layer_begins_with_what_is_particular_about_it() -> None:

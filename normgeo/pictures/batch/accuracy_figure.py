@@ -110,16 +110,29 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
             "ticktext": [str(size) for size in result.sizes],
             "title": text("cases in the batch m"),
         },
-        {"range": [0, 1.03], "tickvals": [0, 0.25, 0.5, 0.75, 1], "tickformat": ".0%"},
+        _up(result),
         notes=[_none(sizes, method, THEMES[theme]) for method, sizes in missing.items()],
         shapes=[upright(m, {"color": THEMES[theme].muted, "width": 2})],
         high=(220, 200),
         share=share,
         over=[
-            Band([text("test accuracy in batches of {m}", m=m)]),
+            Band([text("accuracy in batches of {m}", m=m)]),
             Band(["   ".join(shares)], LARGE),
         ],
     )
+
+
+def _up(result: Accuracy) -> dict[str, Any]:
+    """The axis of accuracies, from a whole tenth below the lowest."""
+    told = [result.at(method, m) for method in result.shares for m in result.sizes]
+    tenths = max(0, math.floor(10 * min((one[1] for one in told if one), default=0.0) - 0.5))
+    step = 1 if tenths > 5 else 2
+    labels = [tenth / 10 for tenth in range(10, tenths - 1, -step)]
+    return {
+        "range": [tenths / 10, 1 + 0.003 * (10 - tenths)],
+        "tickvals": labels[::-1],
+        "tickformat": ".0%",
+    }
 
 
 def _none(sizes: list[int], method: str, look: Theme) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def _sheet(result: Axes, m: int, places: list[Place], theme: str) -> Sheet:
     """The arrays of each method, and beside them the accuracy, in a batch of m cases."""
     panels, count = result.panels[m], len(places)
     titles = (str(panel.sharing.title) for panel in panels.values())
-    narrowest = round(max(width(f"<b>{title}</b>", SIZE) for title in titles)) + 10
+    narrowest = round(max(width(f"<b>{title}</b>", SIZE) for title in titles)) + 6
     columns: list[Any] = [
         tuple(_panel(panel, place, m, theme, narrowest, named=not number) for place in places)
         for number, panel in enumerate(panels.values())

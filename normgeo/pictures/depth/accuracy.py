@@ -28,7 +28,7 @@ from normgeo.normalizers.normalizer import Normalizer
 KINDS = {**{key: place.title for key, place in PLACES.items()}, "none": text("no norm")}
 WARMING = {"without": text("without warm-up"), "with": text("with warm-up")}
 METHOD = "layer"
-DEPTHS = (1, 2, 4, 8, 16, 32)
+DEPTHS = (1, 2, 4, 8, 12, 16, 32)
 RATES = (0.0003, 0.001, 0.003, 0.01, 0.03)
 SEEDS = 3
 WIDTH, CLASSES = 32, 10

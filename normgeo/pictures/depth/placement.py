@@ -40,10 +40,10 @@ class Placement(NamedTuple):
         """What was trained."""
         settings = self.found.settings
         return text(
-            "{method}, width {width}, {epochs} epochs of Adam on {cases} digits. The best of the "
-            "rates {rates} is chosen on {validation} other digits. Accuracy on {tested} test "
-            "digits; loss of training in nats. Mean of {seeds} seeds; the band goes from the "
-            "lowest to the highest. Other networks and data may differ.",
+            "{method}, width {width}, {epochs} epochs of Adam on {cases} digits; the rate, of "
+            "{rates}, is the best on {validation} others. Tested on {tested}, drawn on a scale "
+            "even in the logarithm of the errors; loss in nats. Mean of {seeds} seeds; the band "
+            "has all seeds of both. Other networks and data may differ.",
             method=NORMALIZERS[settings["method"]].title.capitalize(),
             width=settings["width"],
             cases=settings["cases"][0],
@@ -96,7 +96,7 @@ def _observed(result: Placement) -> str:
             lines.append(f"{name} {warmed}: {shares}.")
     return text(
         "{answer} {why} Test accuracy by blocks. {lines} It opens at {L}.",
-        answer=advice(found),
+        answer=advice(found, result.opens_at),
         why=" ".join(map(str, evidence(found, result.opens_at))),
         lines=" ".join(map(str, lines)),
         L=result.opens_at,
@@ -107,9 +107,9 @@ STUDY = Study(
     name="placement",
     title=text("Where in a block the norm should go"),
     alt=text(
-        "Test accuracy, and below it training loss, of residual networks against their number of "
-        "blocks: on the left without, on the right with a warm-up of the rate; a line for "
-        "pre-norm, for post-norm and for no norm, each on a band over the seeds."
+        "Test accuracy, and beside it training loss, of residual networks against their number of "
+        "blocks: for pre-norm, post-norm and no norm a line without and one with a warm-up of the "
+        "rate, on a band over the seeds of both."
     ),
     uses=("depth",),
     compute=compute,

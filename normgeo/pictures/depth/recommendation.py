@@ -1,7 +1,7 @@
 """Where in a block the norm should go, as the numbers of `accuracy` decide it.
 
-A place is recommended where it is ahead of both others in the deepest networks, with and without
-warm-up, and at no depth behind either.
+At a depth a place is recommended where it is ahead of both others there, with and without warm-up;
+for every depth where it is so in the deepest networks, and at no depth behind either.
 """
 
 from __future__ import annotations
@@ -13,75 +13,79 @@ from normgeo.pictures.captions import listed
 from normgeo.pictures.depth.accuracy import KINDS, MARGIN, WARMING, Accuracy
 
 ADVICE = {
-    "pre": text("Put the norm first in each block: pre-norm."),
-    "post": text("Put the norm last in each block: post-norm."),
-    "none": text("Leave the norm out."),
+    "pre": text("put the norm first in each block: pre-norm."),
+    "post": text("put the norm last in each block: post-norm."),
+    "none": text("leave the norm out."),
 }
 RULE = text(
     "One place is ahead of another if its every seed beats every seed of the other and its mean is "
-    "{margin:.0%} higher or more. It is recommended if it is ahead of both others in the deepest "
-    "networks, with and without warm-up, and behind at no depth.",
+    "{margin:.0%} higher or more. For a number of blocks it is recommended if it is ahead of both "
+    "others there, with and without warm-up. It is the safe choice if it is so in the deepest "
+    "networks, and behind at no depth.",
     margin=MARGIN,
 )
 
 
-def recommended(found: Accuracy) -> str:
-    """The kind that is recommended; "" for none."""
-    deepest = found.depths[-1]
+def safe(found: Accuracy) -> str:
+    """The kind that leads in the deepest networks and is behind at no depth; "" for none."""
     for kind in KINDS:
-        others = [(kind_, warming) for kind_ in KINDS if kind_ != kind for warming in WARMING]
-        trails = any(
-            found.ahead(other, (kind, other[1]), depth)
-            for other in others
-            for depth in found.depths
-        )
-        if _leads(found, kind, deepest) and not trails:
+        if _leads(found, kind, found.depths[-1]) and not any(
+            kind in _behind(found, depth) for depth in found.depths
+        ):
             return kind
     return ""
 
 
-def advice(found: Accuracy) -> str:
-    """The answer to the question of the page."""
-    kind = recommended(found)
-    return ADVICE[kind] if kind else text("No place of the norm wins at every depth here.")
+def advice(found: Accuracy, depth: int) -> str:
+    """The answer to the question of the page, for networks of a depth."""
+    blocks = text("one block") if depth == 1 else text("{n} blocks", n=depth)
+    behind = _behind(found, depth)
+    rest = [kind for kind in KINDS if kind not in behind]
+    leads = [kind for kind in KINDS if _leads(found, kind, depth)]
+    if leads:
+        return text("With {blocks} {advice}", blocks=blocks, advice=ADVICE[leads[0]])
+    if not behind:
+        return text("With {blocks} the place of the norm hardly matters.", blocks=blocks)
+    if behind == ["none"] and safe(found):
+        name = KINDS[safe(found)]
+        return text(
+            "With {blocks} use a norm; {name} is the safe choice.", blocks=blocks, name=name
+        )
+    if behind == ["none"]:
+        return text("With {blocks} use a norm, first or last.", blocks=blocks)
+    if len(rest) == 1:
+        return text("With {blocks} {name} does best.", blocks=blocks, name=KINDS[rest[0]])
+    if rest:
+        return text("With {blocks} {name} falls behind.", blocks=blocks, name=KINDS[behind[0]])
+    return text("With {blocks} no place wins.", blocks=blocks)
 
 
 def evidence(found: Accuracy, depth: int) -> tuple[str, str]:
-    """What networks of a depth reach; from which depth the place matters, and a warm-up."""
-    best = recommended(found)
+    """What networks of a depth reach; what holds at other depths, and with a warm-up."""
     shares = {kind: [found.share(kind, warming, depth) for warming in WARMING] for kind in KINDS}
-    blocks = text("one block") if depth == 1 else text("{n} blocks", n=depth)
-    if not _apart(found, depth):
+    if not _behind(found, depth):
         every = [share for both in shares.values() for share in both]
-        reached = text(
-            "With {blocks} all three get {shares} of the test digits right.",
-            blocks=blocks,
-            shares=_span(every),
-        )
-    elif best and _leads(found, best, depth):
-        others = listed(
-            text("{name} at most {share:.0%}", name=KINDS[kind], share=max(shares[kind]))
-            for kind in KINDS
-            if kind != best
-        )
-        reached = text(
-            "With {blocks} {name} gets at least {share:.0%} of the test digits right, {others}.",
-            blocks=blocks,
-            name=KINDS[best],
-            share=min(shares[best]),
-            others=others,
-        )
+        reached = text("All three get {shares} of the test digits right.", shares=_span(every))
     else:
-        reached = text(
-            "With {blocks}: {every} of the test digits right.",
-            blocks=blocks,
-            every=listed(
-                text("{name} {shares}", name=name, shares=_span(shares[kind]))
-                for kind, name in KINDS.items()
-            ),
+        told = (
+            text("{name} {shares}", name=name, shares=_span(shares[kind]))
+            for kind, name in KINDS.items()
         )
-    rest = [_no_difference(found), _warm_up(found, depth)]
+        reached = text("Test digits right: {every}.", every=listed(told))
+    rest = [_elsewhere(found), _no_difference(found), _warm_up(found, depth)]
     return reached, " ".join(str(one) for one in rest if one)
+
+
+def _elsewhere(found: Accuracy) -> str:
+    """Which place is safe at any depth."""
+    kind = safe(found)
+    if not kind:
+        return text("No place of the norm wins at every depth here.")
+    return text(
+        "{name} wins with {blocks} blocks and is behind at no depth.",
+        name=KINDS[kind].capitalize(),
+        blocks=found.depths[-1],
+    )
 
 
 def _span(shares: Sequence[float]) -> str:
@@ -94,7 +98,7 @@ def _no_difference(found: Accuracy) -> str:
     """Up to which depth no place is ahead of another; "" where one is at the smallest."""
     same = 0
     for depth in found.depths:
-        if _apart(found, depth):
+        if _behind(found, depth):
             break
         same = depth
     if not same:
@@ -104,14 +108,17 @@ def _no_difference(found: Accuracy) -> str:
     return text("Up to {blocks} blocks the place hardly matters.", blocks=same)
 
 
-def _apart(found: Accuracy, depth: int) -> bool:
-    """Whether one place is ahead of another at a depth."""
-    return any(
-        found.ahead((one, warming), (other, warming), depth)
-        for one in KINDS
-        for other in KINDS
-        for warming in WARMING
-    )
+def _behind(found: Accuracy, depth: int) -> list[str]:
+    """The kinds that another one is ahead of at a depth, without or with warm-up."""
+    return [
+        kind
+        for kind in KINDS
+        if any(
+            found.ahead((other, warming), (kind, warming), depth)
+            for other in KINDS
+            for warming in WARMING
+        )
+    ]
 
 
 def _leads(found: Accuracy, kind: str, depth: int) -> bool:
@@ -132,5 +139,5 @@ def _warm_up(found: Accuracy, depth: int) -> str:
         if found.ahead((kind, "with"), (kind, "without"), depth)
     ]
     if not helped:
-        return text("A warm-up changes little, once each network has its best learning rate.")
+        return text("A warm-up changes little once each has its best rate.")
     return text("A warm-up of the rate helps {names}.", names=listed(helped))

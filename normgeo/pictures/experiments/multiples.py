@@ -56,9 +56,15 @@ class Experiment(NamedTuple):
 
     @property
     def short(self) -> str:
-        """The same in a few words."""
-        numbers = self._listed.replace("%", "")
-        return numbers if np.isfinite(self.shares).any() else text("never as good")
+        """The same in a few words, from the least share to the largest."""
+        reached = [round(100 * one) for one in self.shares if np.isfinite(one)]
+        if not reached:
+            return text("never as good")
+        low, high = min(reached), max(reached)
+        span = f"{high}%" if low == high else text("{low}–{high}%", low=low, high=high)
+        if len(reached) == len(self.shares):
+            return span
+        return text("{span} or never", span=span)
 
     @property
     def _listed(self) -> str:

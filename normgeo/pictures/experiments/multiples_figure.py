@@ -16,12 +16,12 @@ from normgeo.pictures.style.template import THEMES
 from normgeo.tables import marks
 
 SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
-HIGH = 170, 170
+HIGH = 125, 170
 IN_A_ROW = 3
 SHARES = text(
-    "Numbers: % of the other's steps to its best figure, seed by seed; ✓ if all are at most "
-    "{share}.",
-    share=f"{100 * FASTER:.0f}",
+    "%: of the other's steps to its best figure, over all seeds; ✓ if all are at most {share}. "
+    "Lower is better.",
+    share=f"{FASTER:.0%}",
 )
 SKIPPED = 0.1  # of the steps, for the range of figures
 

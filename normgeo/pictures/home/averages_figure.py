@@ -99,12 +99,12 @@ def _colors(result: Averages, theme: str) -> list[str]:
 
 
 def _sheet(result: Averages, step: int, theme: str) -> Sheet:
-    factor, n = number(result.factors[step], 6), result.place[0]
+    factor = number(result.factors[step], 6)
     first = (
         _panel(
             result,
             [
-                answer(text("case {n}: × {factor}", n=n, factor=factor)),
+                answer(text("one case × {factor}", factor=factor)),
                 Band([text("<b>X</b>: a row is a case")]),
             ],
         ),

@@ -23,7 +23,10 @@ MARK = 26  # pixels
 
 
 def figure(result: Filled, theme: str) -> go.Figure:
-    """Draw the table; a frame has as many marks as its number says."""
+    """Draw the table; a frame has as many marks as its number says, the one that opens the first.
+
+    It is to be filled: full, it would give the answers away.
+    """
     counts = range(1, len(result.verdicts) + 1)
     every = range(len(counts))
     # A point that is not seen in each cell, with its words.
@@ -37,11 +40,11 @@ def figure(result: Filled, theme: str) -> go.Figure:
         hoverinfo="skip",
     )
     sheets = [_sheet(result, count, theme) for count in counts]
-    whole, words = drawn(sheets, [cells], theme, len(counts) - 1)
+    whole, words = drawn(sheets, [cells], theme)
     add_slider(
         whole,
         [{"name": str(count), "layout": words[step]} for step, count in enumerate(counts)],
-        start=len(counts) - 1,
+        start=0,
         prefix=text("cells: "),
         theme=theme,
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
-from normgeo.base.numbers import number, round_number
+from normgeo.base.numbers import number
 from normgeo.pictures.invariance.dots_figure import dots, moved
 from normgeo.pictures.invariance.effect import EffectOnData, parameter
 from normgeo.pictures.invariance.effect_words import beside, heading, missing, what_is_drawn
@@ -91,7 +92,7 @@ def _panel(result: EffectOnData, key: str, step: int, theme: str) -> Panel:
         sizes = [np.abs(method.before.z).max(), *(np.abs(a.z).max() for a in method.after)]
         reach = 1.2 * max(map(float, sizes))
         widest = max(f"−{reach:.0f}", "0.000", key=len)
-        tick = round_number(0.85 * reach or 1.0)  # a label near the end would touch a frame
+        tick = _one_digit(0.85 * reach or 1.0)  # a label near the end would touch a frame
         x |= {"range": [-0.6, neurons - 0.4], "dtick": max(1, -(-neurons // 5))}
         y |= {"range": [-reach, reach], "tickvals": [-tick, 0, tick], "zeroline": True}
     return Panel(
@@ -104,6 +105,12 @@ def _panel(result: EffectOnData, key: str, step: int, theme: str) -> Panel:
         aside=beside(result, key, step, theme),
         frame=THEMES[theme].muted if key == result.chosen else "",
     )
+
+
+def _one_digit(value: float) -> float:
+    """The largest number of one digit up to a value: half of it at least, so labels stay apart."""
+    unit = 10.0 ** math.floor(math.log10(value))
+    return float(f"{math.floor(value / unit) * unit:.1g}")
 
 
 def _changes(result: EffectOnData, step: int) -> list[dict[str, Any]]:

@@ -36,6 +36,9 @@ CHOICES = (
 )
 """The settings that say of any layer what its file does not."""
 
+SHARES = ("gain_share", "shorter_by_eps")
+"""The columns of shares, which people read in percent."""
+
 NEAR = 2.0  # times: at most so far from its balance, a block is said to be near it
 
 
@@ -181,7 +184,7 @@ class Neurons(NamedTuple):
     def of_neuron(self) -> str:
         """The numbers of the selected neuron, in a sentence."""
         parts = [
-            text("{what} {value}", what=COLUMNS[key], value=_in_words(column[self.neuron]))
+            text("{what} {value}", what=COLUMNS[key], value=_in_words(key, column[self.neuron]))
             for key, column in self.values.items()
             if key not in self._not_told and column[self.neuron] is not None
         ]
@@ -213,7 +216,10 @@ def percent(share: float) -> str:
     return f"{number(100 * share, 2)}%"
 
 
-def _in_words(value: object) -> str:
+def _in_words(key: str, value: object) -> str:
+    """A value of a column of COLUMNS; shares are in percent."""
+    if key in SHARES and isinstance(value, float):
+        return percent(value)
     return number(float(value)) if isinstance(value, int | float) else str(value)
 
 

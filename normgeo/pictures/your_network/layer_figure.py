@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
-from normgeo.base.numbers import number
+from normgeo.base.numbers import number, power
 from normgeo.base.text import text
 from normgeo.checkpoints.epsilon import MUCH
 from normgeo.pictures.style.annotations import note
@@ -23,6 +23,7 @@ from normgeo.tables.layer import COLUMNS
 
 MOST = 2000  # marks: a screen shows no more
 FAR = 4  # decades from the marks, where what is beside them would push them into a corner
+WRITTEN_OUT = 0.9e-7  # the least share whose percent are written out
 LEAST, GREATEST = 1e-304, 1e304  # that an axis shows: what double precision can go around
 NAMED = 6  # frozen ones at most that are named in the picture
 
@@ -240,8 +241,15 @@ def _shares(result: Neurons) -> dict[str, Any]:
     return axis | {
         "range": [axis["range"][0], high],
         "tickvals": ticks,
-        "ticktext": [percent(tick).replace("1 · ", "") for tick in ticks],
+        "ticktext": [_in_percent(tick, min(ticks)) for tick in ticks],
     }
+
+
+def _in_percent(tick: float, least: float) -> str:
+    """A power of ten in percent: written out, or as a power where all are."""
+    if least < WRITTEN_OUT:
+        return f"{power(round(np.log10(100 * tick)))}%"
+    return f"{100 * tick:.10f}".rstrip("0").rstrip(".") + "%"
 
 
 def _frozen(result: Neurons, muted: str, highest: float) -> dict[str, Any]:

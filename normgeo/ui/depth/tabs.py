@@ -47,7 +47,7 @@ def train(settings: Settings, drawn: Any) -> None:
     st.markdown(f"{text('How the picture decides.')} {RULE}")
     st.caption(
         text(
-            "All runs of the picture again, in some ten minutes: `python -m tools.depth_accuracy`, "
+            "All runs of the picture again, in twelve minutes: `python -m tools.depth_accuracy`, "
             "in a copy of the source."
         )
     )

@@ -150,7 +150,8 @@ export default function ({ data, parentElement }) {
   list.setAttribute("aria-label", data.label);
   list.onclick = ({ target }) => target === list && list.close(); // beside what it holds
   const body = document.createElement("div");
-  body.append(close, make("h2", data.label), listed(data.entries), make("h2", data.elsewhere), listed(data.others));
+  const keys = data.keys.length ? [make("h2", data.ofKeys), listed(data.keys)] : [];
+  body.append(close, ...keys, make("h2", data.label), listed(data.entries), make("h2", data.elsewhere), listed(data.others));
   list.replaceChildren(body);
   return () => {
     if (shown.list === list) {

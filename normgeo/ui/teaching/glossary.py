@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 import streamlit as st
 
@@ -12,6 +14,7 @@ from normgeo.base.text import text
 from normgeo.ui import source
 
 _HERE = Path(__file__).parent
+NO_KEYS: Mapping[str, str] = MappingProxyType({})
 
 
 @cache
@@ -22,10 +25,11 @@ def entries() -> dict[str, str]:
     return {name: re.sub(r"[*`]", "", " ".join(said.split())) for name, said in found}
 
 
-def draw(names: str, *, button: bool) -> None:
+def draw(names: str, *, button: bool, keys: Mapping[str, str] = NO_KEYS) -> None:
     """Tell the meaning of symbols and terms ("a|z|neuron") where they stand on the page.
 
     The key ? opens a list of them and of all others; so does a `button`, where it is asked for.
+    The list begins with what `keys` do, if the page has some of its own.
     """
     here = names.split("|")
     known = {name: str(text(said)) for name, said in entries().items()}
@@ -36,6 +40,8 @@ def draw(names: str, *, button: bool) -> None:
             "elsewhere": str(text("On other pages")),
             "close": str(text("Close")),
             "button": button,
+            "ofKeys": str(text("Keys")),
+            "keys": [[str(key), str(does)] for key, does in keys.items()],
             "entries": [[name, known.pop(name)] for name in here],
             "others": [*known.items()],
         },

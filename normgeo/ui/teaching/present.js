@@ -3,16 +3,23 @@
 const MOMENT = 300; // milliseconds until the page has its usual look again
 const FIELDS = "input:not([type=range]), textarea, select, [contenteditable], dialog[open], [role=dialog], [role=listbox]";
 
+// Which slide a key asks for, as the remote controls of speakers send them: by pages or by arrows.
+// In a tour arrows go from stop to stop.
+const WAYS = { PageDown: "next", PageUp: "back", ArrowRight: "next", ArrowLeft: "back" };
+
 function press(event) {
-  const inside = event.composedPath().some((one) => one.matches?.(FIELDS));
+  const arrow = event.key.startsWith("Arrow");
+  const fields = arrow ? `${FIELDS}, ${TAKES_ARROWS}` : FIELDS;
+  const inside = event.composedPath().some((one) => one.matches?.(fields));
   const open = document.querySelector("[data-testid=stPopoverBody]");
-  const plain = !(event.altKey || event.ctrlKey || event.metaKey);
+  const plain = !(event.altKey || event.ctrlKey || event.metaKey || (arrow && event.shiftKey));
+  const way = arrow && document.querySelector(".st-key-tour") ? null : WAYS[event.key];
   const click = (key) => document.querySelector(`.st-key-${key} button:not([disabled])`)?.click();
   if (event.key === "Escape" && !inside && !open) {
     click("present_leave");
-  } else if (["PageDown", "PageUp"].includes(event.key) && plain && !inside && !event.defaultPrevented) {
+  } else if (way && plain && !inside && !event.defaultPrevented) {
     event.preventDefault();
-    click(event.key === "PageDown" ? "slide_next" : "slide_back");
+    click(`slide_${way}`);
     document.querySelector("[data-testid=stMain]").scrollTo(0, 0); // a slide begins at its top
   }
 }

@@ -14,11 +14,20 @@ import streamlit as st
 
 from normgeo.base.text import text
 from normgeo.settings import Settings
-from normgeo.ui import url
+from normgeo.ui import source, url
 
 _HERE = Path(__file__).parent
 MAIN = Settings.tab
 """The slide without a tab: the page's main picture."""
+
+KEYS = {
+    text("→ and Page Down, ← and Page Up"): text(
+        "The next slide, and the one before; in a tour, its stops. On a slider → and ← move it."
+    ),
+    text("Escape"): text("Ends presenting."),
+    text("?"): text("Opens this list."),
+}
+"""What the keys of a presentation do."""
 
 
 def begin(settings: Settings) -> None:
@@ -78,5 +87,5 @@ def slides(settings: Settings, titles: Mapping[str, str]) -> str:
 _present = st.components.v2.component(
     "normgeo_present",
     html="<span></span>",
-    js=(_HERE / "present.js").read_text("utf-8"),
+    js=source("teaching/arrows.js", "teaching/present.js"),
 )

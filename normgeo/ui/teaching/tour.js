@@ -1,11 +1,6 @@
 // Guides through a tour: scrolls to the subject of a stop; ← → change the stop, and Enter shows what
 // to notice.
 
-// Elements that use the arrow keys: fields, sliders, lists, tabs, cells of a table, rotating figures.
-const TAKES_ARROWS = `input, textarea, select, table, [contenteditable], [role=slider], [role=tab],
-  [role=listbox], [role=option], [role=menu], [role=menuitem], [role=radio], [role=radiogroup],
-  [role=dialog], .js-plotly-plot [tabindex]`;
-
 const TAKES_ENTER = "a, button, summary, [role=button]";
 
 const MOMENT = 500; // milliseconds in which a page changes

@@ -193,5 +193,5 @@ def defaults(place: Place | None) -> Mapping[str, Any]:
 _guide = st.components.v2.component(
     "normgeo_tour",
     html="<span></span>",
-    js=source("teaching/tour.js"),
+    js=source("teaching/arrows.js", "teaching/tour.js"),
 )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import streamlit as st
 
 from normgeo.base.text import text
 from normgeo.checkpoints.examples import EXAMPLES
 from normgeo.pictures import PICTURES
-from normgeo.pictures.your_network.layer import Neurons
+from normgeo.pictures.your_network.layer import SHARES, Neurons
 from normgeo.settings import Settings
 from normgeo.tables.layer import COLUMNS
 from normgeo.tables.table import Table
@@ -77,23 +80,32 @@ def neurons(settings: Settings, drawn: Neurons) -> None:
     """Draw the neurons in a sortable table; a clicked row is highlighted in the picture above."""
     _choose(drawn)
     st.markdown(str(drawn.of_neuron))
-    told = drawn.told
+    columns = dict(_in_units(key, column) for key, column in drawn.told.items())
     st.dataframe(
-        {str(text(COLUMNS[key])): column for key, column in told.items()},
+        columns,
         key="neurons_table",
         height=HIGH,
         hide_index=True,
         on_select=_selected,
         selection_mode="single-row",
+        placeholder="–",
         column_config={
-            str(text(COLUMNS[key])): st.column_config.NumberColumn(format="%.3g")
-            for key, column in told.items()
-            if isinstance(column[0], float)
+            title: st.column_config.NumberColumn(format="%.3g")
+            for title, column in columns.items()
+            if any(isinstance(value, float) for value in column)
         },
     )
     st.caption(
         text("A click on a title sorts the table; a click on a row lights its neuron above.")
     )
+
+
+def _in_units(key: str, column: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+    """The title and the values of a column: of shares, in percent as in the picture."""
+    if key not in SHARES:
+        return str(text(COLUMNS[key])), column
+    title = text("{share}, %", share=COLUMNS[key])
+    return str(title), [None if value is None else 100 * value for value in column]
 
 
 def _choose(drawn: Neurons) -> None:

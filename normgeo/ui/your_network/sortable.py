@@ -31,10 +31,11 @@ def sortable(table: Table, key: str, chosen: Callable[[int | None], None] | None
         key=key,
         height="content" if len(table.rows) <= SHORT else HIGH,
         hide_index=True,
+        placeholder="–",
         on_select="ignore" if chosen is None else changed,
         selection_mode="single-row",
         column_config={
-            title: st.column_config.NumberColumn(format="%.4g")
+            title: st.column_config.NumberColumn(format="%.3g")
             for title, column in known.items()
             if any(isinstance(value, float) for value in column)
         },

@@ -63,6 +63,8 @@ def test_table_is_filled_with_table_1():
     assert signs == "✓✗✓✓✓✗✓✓✗✓✗✓✓✗✓✗✗✗", "as printed: batch, layer, weight"
     figure = PICTURES["table_1"].figure(result, "light")
     assert len(figure.frames) == 18
+    opening = [one for one in figure.layout.shapes if one.type == "path"][-18:]
+    assert sum(one.visible is not False for one in opening) == 1, "it is still to be filled"
     for count, frame in enumerate(figure.frames, start=1):
         marks = [one for one in frame.layout.shapes if one.type == "path"]
         # The mark beside the sentence is one more, of its own.
