@@ -117,6 +117,31 @@ def opened_tabs(page: Page, wait_settled: Callable[[Page], None], path: str) -> 
         yield str(tab.text_content())
 
 
+NEXT_TO_PICTURE = [path for path in TABS if TABS[path] and path != "/experiments"]
+
+
+@pytest.mark.parametrize("path", first(["/fisher", "/symmetry", "/recurrent", *NEXT_TO_PICTURE], 3))
+def test_row_of_tabs_is_on_the_screen_next_to_the_main_picture(
+    server, open_page, wait_settled, path
+):
+    page = open_page()
+    page.goto(server + path)
+    for width, height in ((1280, 720), (1920, 1080)):
+        page.set_viewport_size({"width": width, "height": height})
+        wait_settled(page)
+        row = page.get_by_role("tablist").bounding_box()
+        assert row["y"] + row["height"] <= height
+        view = page.locator("[class*=st-key-view_]").first
+        figure = view.locator(".figure").bounding_box()
+        assert 0 < row["y"] - (figure["y"] + figure["height"]) <= 24
+        pin = view.get_by_role("button", name="Pin").bounding_box()
+        assert row["y"] <= pin["y"] < pin["y"] + pin["height"] <= row["y"] + row["height"]
+        last = page.get_by_role("tab").last.bounding_box()
+        assert last["x"] + last["width"] < pin["x"]
+    page.get_by_test_id("stMain").evaluate("main => { main.scrollTop = main.scrollHeight; }")
+    assert page.get_by_role("tablist").bounding_box()["y"] > 0, "it stays while one reads on"
+
+
 @pytest.mark.parametrize("scheme", first(RULES))
 @every_page
 def test_no_accessibility_violation_in_any_tab_and_theme(
