@@ -217,6 +217,25 @@ def test_phone_cuts_nothing_and_has_no_accessibility_violation(
     assert axe(phone, only=RULES["dark"]) == []
 
 
+IN_SIGHT = {
+    "/fisher": ("an ellipse", "a wedge:"),
+    "/symmetry": ("the outputs stand still", "the outputs move"),
+    "/recurrent": ("A small change of the state", "size of the state"),
+    "/learning_rate": ("gradient ‖G‖", "turn, tan θ"),
+}
+"""What a page answers, in words of its main picture."""
+
+
+@pytest.mark.parametrize("path", first(IN_SIGHT))
+def test_answer_is_in_sight_over_the_slider_of_a_phone(server, phone, wait_settled, path):
+    phone.goto(server + path)
+    wait_settled(phone)
+    slider = phone.locator(".frames").first.bounding_box()
+    for words in IN_SIGHT[path]:
+        box = phone.locator(".figure").first.get_by_text(words).first.bounding_box()
+        assert box["y"] + box["height"] <= slider["y"] < 844, words
+
+
 def test_phone_has_pages_in_a_menu_and_controls_in_a_row_that_opens(server, phone, wait_settled):
     phone.goto(f"{server}/learning_rate")
     wait_settled(phone)
