@@ -2,7 +2,7 @@ from normgeo.ui import frame
 
 # isort: split
 from normgeo.base.text import text
-from normgeo.ui import fisher
+from normgeo.ui import fisher, results
 from normgeo.ui.tabs import tabs
 
 settings = frame.begin(
@@ -29,5 +29,5 @@ settings = frame.begin(
     picture="equal_kl",
 )
 
-fisher.main(settings)
-tabs(settings, fisher.TABS, "blocks")
+picture = results.show("equal_kl", settings, again=text("Compute all contours"))
+tabs(settings, fisher.TABS, "why", picture)

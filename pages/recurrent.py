@@ -20,6 +20,6 @@ settings = frame.begin(
 picture = results.show("recurrence", settings, again=text("Compute all radii"))
 
 if picture is not None:
+    tabs(settings, recurrent.TABS, "why", picture)
     for note in picture.notes:
         st.caption(str(note))
-    tabs(settings, recurrent.TABS, "why", picture)

@@ -35,5 +35,5 @@ walks = results.show("walk", settings, again=text("Compute all of it"))
 if walks is not None:
     with choices:
         symmetry.choose(settings, walks)
-    st.caption(" ".join(map(str, walks.notes)))
     tabs(settings, symmetry.TABS, "angles", walks.found)
+    st.caption(" ".join(map(str, walks.notes)))

@@ -1,6 +1,8 @@
-"""The page Fisher: equal KL, and its tabs: blocks, spectra, Eq. 13, the gains, whose labels."""
+"""The tabs of the page Fisher: why a wedge, blocks, spectra, Eq. 13, the gains, whose labels."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import streamlit as st
 
@@ -17,24 +19,26 @@ from normgeo.ui import results, tex, url
 from normgeo.ui.tabs import Tabs, points
 
 
-def main(settings: Settings) -> None:
-    """Draw where the KL is equal, the ellipse beside the wedge, and what doubling w costs."""
-    picture: EqualKL | None = results.show("equal_kl", settings, again=text("Compute all contours"))
+def why(settings: Settings, picture: EqualKL | None) -> None:
+    """Say why the ellipse became a wedge, and what doubling w costs."""
     if picture is None:
         return
-    _singular(settings, picture.base.points[-1].data.model)
-    st.markdown(_along_weights(settings.normalizer))
-    lines = [
-        r"\mathrm{KL}[P_w \Vert P_{2w}] &= \tfrac12\, w^{\mathsf T} F w + O(\lVert w \rVert^3)",
-        *(
-            rf"\text{{{point.normalizer.title}: }} \mathrm{{KL}} &= "
-            rf"{tex.number(plane.doubled.kl)}, \quad \tfrac12\, w^{{\mathsf T}} F w = "
-            rf"{tex.number(plane.doubled.quadratic)}"
-            for point, plane in zip(picture.base.points, picture.planes, strict=True)
-            if plane.doubled is not None
-        ),
-    ]
-    st.latex(tex.aligned(lines, gap=4))
+    left, right = st.columns(2, gap="large")
+    with left:
+        _singular(settings, picture.base.points[-1].data.model)
+        st.markdown(_along_weights(settings.normalizer))
+    with right:
+        lines = [
+            r"\mathrm{KL}[P_w \Vert P_{2w}] &= \tfrac12\, w^{\mathsf T} F w + O(\lVert w \rVert^3)",
+            *(
+                rf"\text{{{point.normalizer.title}: }} \mathrm{{KL}} &= "
+                rf"{tex.number(plane.doubled.kl)}, \quad \tfrac12\, w^{{\mathsf T}} F w = "
+                rf"{tex.number(plane.doubled.quadratic)}"
+                for point, plane in zip(picture.base.points, picture.planes, strict=True)
+                if plane.doubled is not None
+            ),
+        ]
+        st.latex(tex.aligned(lines, gap=4))
     source = text("Section 5.2.1, Eq. 8, for the step from w to 2w, in nats per case.")
     st.caption(" ".join(map(str, (source, *picture.base.notes))))
 
@@ -92,14 +96,14 @@ def _along_weights(normalizer: Normalizer) -> str:
     )
 
 
-def blocks(settings: Settings) -> None:
+def blocks(settings: Settings, drawn: Any) -> None:
     """Draw the Fisher information by pairs of neurons, and what the method made of it."""
     picture = results.show("fisher", settings, again=text("Compute both models"))
     if picture is not None:
         st.caption(" ".join(map(str, picture.notes)))
 
 
-def across(settings: Settings) -> None:
+def across(settings: Settings, drawn: Any) -> None:
     """Draw where the KL is equal in a plane across the weights."""
     if results.show("across", settings, again=text("Compute all contours")) is not None:
         st.markdown(
@@ -110,7 +114,7 @@ def across(settings: Settings) -> None:
         )
 
 
-def growth(settings: Settings) -> None:
+def growth(settings: Settings, drawn: Any) -> None:
     """Draw the KL against its quadratic form as the step grows."""
     results.show("growth", settings, again=text("Compute all steps"))
     st.markdown(
@@ -143,12 +147,12 @@ def _long_steps(normalizer: Normalizer) -> str:
     )
 
 
-def spectra(settings: Settings) -> None:
+def spectra(settings: Settings, drawn: Any) -> None:
     """Draw the eigenvalues."""
     results.show("spectra", settings, again=text("Compute both spectra"))
 
 
-def eq13(settings: Settings) -> None:
+def eq13(settings: Settings, drawn: Any) -> None:
     """Draw the exact Fisher information against Eq. 13."""
     results.show("eq13", settings, again=text("Compute all widths"))
     st.markdown(
@@ -160,7 +164,7 @@ def eq13(settings: Settings) -> None:
     )
 
 
-def magnitude(settings: Settings) -> None:
+def magnitude(settings: Settings, drawn: Any) -> None:
     """Draw the metric along the gains against the scale of the inputs."""
     results.show("magnitude", settings, again=text("Compute all methods"))
     st.latex(
@@ -182,7 +186,7 @@ def magnitude(settings: Settings) -> None:
     )
 
 
-def labels(settings: Settings) -> None:
+def labels(settings: Settings, drawn: Any) -> None:
     """Draw the outer products of gradients at labels against the Fisher information."""
     results.show("labels", settings, again=text("Compute both models"))
     st.latex(
@@ -199,7 +203,7 @@ def labels(settings: Settings) -> None:
     )
 
 
-def equation(settings: Settings) -> None:
+def equation(settings: Settings, drawn: Any) -> None:
     """Write the KL of a step and its quadratic form with today's numbers."""
     found = results.of_picture("growth", settings, again=text("Compute all steps"))
     if found is None:
@@ -250,6 +254,7 @@ def equation(settings: Settings) -> None:
 
 
 TABS: Tabs = {
+    "why": (text("Why"), why),
     "blocks": (text("Blocks"), blocks),
     "across": (text("Across ŵ"), across),
     "growth": (text("Longer steps"), growth),

@@ -23,7 +23,7 @@ def test_deep_link_shows_its_picture_above_the_fold(server, page, wait_settled):
 
 
 def test_buttons_choose_the_entries_without_the_server(server, page, wait_settled):
-    page.goto(f"{server}/fisher?dataset=wine")
+    page.goto(f"{server}/fisher?dataset=wine&tab=blocks")
     wait_settled(page)
     figure = page.locator(".st-key-figure_fisher")
     url, images = address(page), figure.locator(".heatmaplayer image, .heatmaplayer .hm image")
@@ -42,7 +42,7 @@ def test_buttons_choose_the_entries_without_the_server(server, page, wait_settle
 @pytest.mark.exhaustive
 def test_chosen_button_of_a_dark_figure_is_dark(server, page, wait_settled):
     page.emulate_media(color_scheme="dark")
-    page.goto(f"{server}/fisher?dataset=wine&entries=log")
+    page.goto(f"{server}/fisher?dataset=wine&tab=blocks&entries=log")
     wait_settled(page)
     fills = page.locator(".st-key-figure_fisher .updatemenu-item-rect").evaluate_all(
         "all => all.map((one) => getComputedStyle(one).fill.match(/0?[.]\\d+/g).map(Number))"
@@ -65,7 +65,7 @@ def test_picture_goes_with_the_method(server, page, wait_settled):
 
 @pytest.mark.exhaustive
 def test_buttons_of_the_blocks_are_reached_and_pressed_by_keys(server, page, wait_settled):
-    page.goto(f"{server}/fisher?dataset=wine")
+    page.goto(f"{server}/fisher?dataset=wine&tab=blocks")
     wait_settled(page)
     figure = page.locator(".st-key-figure_fisher")
     buttons = figure.locator(".updatemenu-button")
@@ -107,7 +107,7 @@ def test_phone_stacks_the_panels_and_keeps_all_words_on_the_screen(server, phone
 
 @pytest.mark.exhaustive
 def test_on_a_phone_no_button_covers_the_words_above_the_blocks(server, phone, wait_settled):
-    phone.goto(f"{server}/fisher")
+    phone.goto(f"{server}/fisher?tab=blocks")
     wait_settled(phone)
     figure = phone.locator(".st-key-figure_fisher")
     words = [each.bounding_box() for each in figure.locator(".annotation-text").all()]

@@ -117,6 +117,31 @@ def opened_tabs(page: Page, wait_settled: Callable[[Page], None], path: str) -> 
         yield str(tab.text_content())
 
 
+NEXT_TO_PICTURE = [path for path in TABS if TABS[path] and path != "/experiments"]
+
+
+@pytest.mark.parametrize("path", first(["/fisher", "/symmetry", "/recurrent", *NEXT_TO_PICTURE], 3))
+def test_row_of_tabs_is_on_the_screen_next_to_the_main_picture(
+    server, open_page, wait_settled, path
+):
+    page = open_page()
+    page.goto(server + path)
+    for width, height in ((1280, 720), (1920, 1080)):
+        page.set_viewport_size({"width": width, "height": height})
+        wait_settled(page)
+        row = page.get_by_role("tablist").bounding_box()
+        assert row["y"] + row["height"] <= height
+        view = page.locator("[class*=st-key-view_]").first
+        figure = view.locator(".figure").bounding_box()
+        assert 0 < row["y"] - (figure["y"] + figure["height"]) <= 24
+        pin = view.get_by_role("button", name="Pin").bounding_box()
+        assert row["y"] <= pin["y"] < pin["y"] + pin["height"] <= row["y"] + row["height"]
+        last = page.get_by_role("tab").last.bounding_box()
+        assert last["x"] + last["width"] < pin["x"]
+    page.get_by_test_id("stMain").evaluate("main => { main.scrollTop = main.scrollHeight; }")
+    assert page.get_by_role("tablist").bounding_box()["y"] > 0, "it stays while one reads on"
+
+
 @pytest.mark.parametrize("scheme", first(RULES))
 @every_page
 def test_no_accessibility_violation_in_any_tab_and_theme(
@@ -190,6 +215,25 @@ def test_phone_cuts_nothing_and_has_no_accessibility_violation(
             assert axe(phone, "[role=tabpanel]") == [], tab
     switch(phone, "dark")
     assert axe(phone, only=RULES["dark"]) == []
+
+
+IN_SIGHT = {
+    "/fisher": ("an ellipse", "a wedge:"),
+    "/symmetry": ("the outputs stand still", "the outputs move"),
+    "/recurrent": ("A small change of the state", "size of the state"),
+    "/learning_rate": ("gradient ‖G‖", "turn, tan θ"),
+}
+"""What a page answers, in words of its main picture."""
+
+
+@pytest.mark.parametrize("path", first(IN_SIGHT))
+def test_answer_is_in_sight_over_the_slider_of_a_phone(server, phone, wait_settled, path):
+    phone.goto(server + path)
+    wait_settled(phone)
+    slider = phone.locator(".frames").first.bounding_box()
+    for words in IN_SIGHT[path]:
+        box = phone.locator(".figure").first.get_by_text(words).first.bounding_box()
+        assert box["y"] + box["height"] <= slider["y"] < 844, words
 
 
 def test_phone_has_pages_in_a_menu_and_controls_in_a_row_that_opens(server, phone, wait_settled):

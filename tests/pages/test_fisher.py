@@ -23,11 +23,17 @@ def test_default_is_the_wedge_of_layer_norm_beside_the_ellipse_of_the_standard_m
     assert page.app.title[0].value == QUESTION
     assert page.app.selectbox(key="method").value == "layer"
     assert page.query == {}
-    assert page.figures == ["equal_kl", "fisher"]
+    assert page.figures == ["equal_kl"]
     words = page.captions("equal_kl").replace("\N{NO-BREAK SPACE}", " ")
     assert "expected Fisher information, per case, exact coupling; N = 1,797, φ = 1" in words
     assert "Digits, Bernoulli outputs, H = 10, D = 61" in words
     assert words.index("<b>an ellipse</b>") < words.index("<b>a wedge: </b>")
+    assert "each class against the rest" in page.words
+
+
+def test_blocks_of_both_models_stand_beside_each_other_in_figures_of_few_bytes(shown):
+    page = shown("fisher", tab="blocks")
+    assert page.figures == ["equal_kl", "fisher"]
     blocks = page.captions("fisher")
     assert blocks.index("<b>standard</b>") < blocks.index("<b>layer norm</b>")
     assert "each class against the rest" in page.words
@@ -85,12 +91,12 @@ def test_link_back_in_an_export_names_the_method(monkeypatch, method):
 
 def test_links_of_earlier_versions_show_the_same_picture(shown):
     page = shown("fisher", method="batch", tab="equal_kl", dataset="wine")
-    assert page.figures == ["equal_kl", "fisher"]
+    assert page.figures == ["equal_kl"]
     assert len(page.app.warning) == 0
 
 
 def test_formula_has_todays_numbers(shown):
-    page = shown("fisher", dataset="wine", method="layer")
+    page = shown("fisher", dataset="wine", method="layer", tab="blocks")
     (line,) = [words for words in page.words.splitlines() if "KL ≈ ½ δᵀFδ (Eq. 8)" in words]
     trace, rest = line.split("½ · 0.1² · ")[2].split("/")
     count, nats = rest.split(" nats")[0].split(" = ")
@@ -117,7 +123,7 @@ def test_page_says_whether_f_is_singular_and_leads_to_the_reasons(shown):
 
 
 def test_pair_of_neurons_is_in_the_url_and_in_the_picture(shown):
-    page = shown("fisher", dataset="wine", method="layer", neuron="2", other="1")
+    page = shown("fisher", dataset="wine", method="layer", tab="blocks", neuron="2", other="1")
     words = page.captions("fisher")
     assert words.count("block of neurons 2 and 1") == 2
     assert "standard: neurons 2 and 1 share no curvature" in page.words
@@ -127,13 +133,13 @@ def test_pair_of_neurons_is_in_the_url_and_in_the_picture(shown):
 
 
 def test_layer_norm_shares_curvature_between_neurons(shown):
-    words = shown("fisher", dataset="wine", method="layer").captions("fisher")
+    words = shown("fisher", dataset="wine", method="layer", tab="blocks").captions("fisher")
     assert words.count(">0% of ‖F‖² between neurons") == 1
     assert "layer norm</b></span> over standard" in words
 
 
 def test_standard_model_stands_alone(shown):
-    page = shown("fisher", dataset="wine", method="standard")
+    page = shown("fisher", dataset="wine", method="standard", tab="blocks")
     assert page.captions("fisher").count("of ‖F‖² between neurons") == 1
     assert len(page.figure("fisher")["data"]) == 6
 
@@ -143,7 +149,7 @@ def test_every_tab_has_its_picture(shown, rows, subtests):
     for tab, method in rows:
         with subtests.test(tab=tab, method=method):
             page = shown("fisher", dataset="iris", tab=tab, method=method)
-            below = {"equation": [], "blocks": ["fisher"]}.get(tab, [tab])
+            below = {"why": [], "equation": [], "blocks": ["fisher"]}.get(tab, [tab])
             assert page.figures == ["equal_kl", *below]
             assert [info.value for info in page.app.info] == []
 
@@ -183,14 +189,16 @@ def test_equation_tab_has_the_kl_beside_its_quadratic_form(shown):
 def test_every_method_has_a_picture(shown, subtests):
     for method in NORMALIZERS:
         with subtests.test(method=method):
-            page = shown("fisher", dataset="wine", method=method, groups="2", neurons="6")
+            page = shown(
+                "fisher", dataset="wine", method=method, tab="blocks", groups="2", neurons="6"
+            )
             assert page.figures == ["equal_kl", "fisher"]
 
 
 def test_every_data_set_has_a_picture(shown, subtests):
     for dataset in [key for key in DATASETS if key != "digits"]:
         with subtests.test(dataset=dataset):
-            page = shown("fisher", dataset=dataset)
+            page = shown("fisher", dataset=dataset, tab="blocks")
             assert page.figures == ["equal_kl", "fisher"]
 
 
@@ -210,7 +218,7 @@ def test_no_picture_is_a_sentence(shown, subtests):
 
 
 def test_reason_of_the_picture_and_of_its_tab_is_said_once_each_time(shown):
-    page = shown("fisher", neurons="1", method="layer")
+    page = shown("fisher", neurons="1", method="layer", tab="blocks")
     for _ in range(2):
         (info,) = page.app.info
         assert "needs at least 2 of them per group; got 1" in info.value
@@ -219,13 +227,13 @@ def test_reason_of_the_picture_and_of_its_tab_is_said_once_each_time(shown):
 
 
 def test_two_neurons_under_layer_norm_have_no_ellipse_and_it_says_why(shown):
-    page = shown("fisher", dataset="wine", neurons="2")
+    page = shown("fisher", dataset="wine", neurons="2", tab="blocks")
     assert page.figures == ["fisher"]  # the tab has its picture all the same
     assert "z = ±1" in page.app.info[0].value
 
 
 def test_one_neuron_and_one_plane(shown):
-    page = shown("fisher", dataset="plane", neurons="1", method="batch")
+    page = shown("fisher", dataset="plane", neurons="1", method="batch", tab="blocks")
     assert page.figures == ["equal_kl", "fisher"]
     values = [t["z"] for t in page.figure("fisher")["data"] if t.get("visible", True) and "z" in t]
     assert len(values) == 6

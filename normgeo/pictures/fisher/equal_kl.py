@@ -26,7 +26,8 @@ from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 LEVELS = np.array([1.0, 2.0, 4.0, 6.0, 9.0])  # over the first; ellipses grow like their roots
-WITHIN, BEYOND = 0.95, 1.05  # of ‖w‖ along it: short of w = 0, and farther than 2w
+WITHIN, BEYOND = 0.95, 1.975  # of ‖w‖ along it: short of w = 0, and beyond 2w, which has a point
+DOUBLE = 1.01  # of ‖w‖: up to 2w, and rounding
 REACH = 0.3  # of ‖w‖: how far the first ellipse reaches in the direction at random
 OPEN = 1.0  # of ‖w‖: the height up to which a wedge is followed
 FARTHEST = 1.6  # times as far as the ellipses: no contours are followed beyond
@@ -74,11 +75,14 @@ class Plane:
 
     @property
     def far(self) -> Array:
-        """How far the contours reach in both directions, (2,); 0 without any."""
+        """How far the contours reach in both directions, a wedge up to 2w, (2,); 0 without any."""
         if self.contours is None:
             return np.zeros(2)
-        ellipse = np.nanmax(np.abs(self.contours.quadratic), axis=(0, 1))
-        true = np.nanmax(np.abs(self.contours.true), axis=(0, 1), initial=0.0)
+        quadratic, true = self.contours.quadratic, self.contours.true
+        if self.contours.strip:
+            quadratic, true = (np.where(c[..., :1] < DOUBLE, c, np.nan) for c in (quadratic, true))
+        ellipse = np.nanmax(np.abs(quadratic), axis=(0, 1), initial=0.0)
+        true = np.nanmax(np.abs(true), axis=(0, 1), initial=0.0)
         far = np.minimum(true, FARTHEST * ellipse)
         if self.contours.strip:
             far[1] = min(true[1], OPEN)

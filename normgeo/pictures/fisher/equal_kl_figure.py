@@ -20,9 +20,8 @@ from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, drawn, told
 from normgeo.pictures.style.template import LARGE, MEASURED, PREDICTED, SIZE, THEMES, Theme
 
 FILL = 0.2  # of the method's color
-SHAPE = 0.54  # height of a panel over its width, about
-HIGH = 166, 200  # pixels of a panel
-LONG = 0.05  # relative: KL and quadratic form of w → 2w that differ by more are explained
+SHAPE = 0.36  # height of a panel over its width, about
+HIGH = 205, 150  # pixels of a panel
 
 
 def figure(result: EqualKL, theme: str) -> go.Figure:
@@ -40,7 +39,7 @@ def figure(result: EqualKL, theme: str) -> go.Figure:
     ]
     points = [_points(result.planes[n - 1], result.with_weights, n, look) for n, *_ in planes]
     about = text("{name}; {about}; {which}", name=base.name, about=base.caption, which=base.which)
-    foot = [told(theme, about, *_long(result))]
+    foot = [told(theme, about)]
     sheet = Sheet(_answer(result), rows=[_axes(result, look)], foot=foot)
     whole, _ = drawn([sheet], [*moving[opening], *points, *_legend(look)], theme)
     if planes:
@@ -52,22 +51,16 @@ def figure(result: EqualKL, theme: str) -> go.Figure:
 
 def _answer(result: EqualKL) -> list[Band]:
     """What the contours of each model are, in a sentence."""
+    last = result.base.points[-1].normalizer
+    if result.planes[-1].flat and not result.planes[0].flat:
+        words = "With {method} longer weights change nothing: the ellipse becomes a wedge"
+        return [answer(text(words, method=last.title))]
     shapes = [
         f"{str(plane.shape).partition(':')[0]} ({point.normalizer.title})"
         for point, plane in zip(result.base.points, result.planes, strict=True)
         if plane.contours is not None
     ]
     return [answer(text("Equal KL around w: {shapes}", shapes=listed(shapes)))] if shapes else []
-
-
-def _long(result: EqualKL) -> list[str]:
-    """Why the KL of a step to 2w is not its quadratic form, where they differ."""
-    if any(
-        cost is not None and abs(cost.kl - cost.quadratic) > LONG * abs(cost.quadratic)
-        for cost in (plane.doubled for plane in result.planes)
-    ):
-        return [text("½ δᵀFδ is the KL of short steps: w → 2w is a long one, so the two differ.")]
-    return []
 
 
 def _panel(
@@ -150,19 +143,20 @@ def _legend(look: Theme) -> list[go.Scatter]:
         for how, words in (
             (
                 {"mode": "lines", "line": {"color": look.muted, "width": 3.5, "dash": MEASURED}},
-                text("KL = c, true"),
+                text("true KL = c"),
             ),
             (
                 {"mode": "lines", "line": {"color": look.ink, "width": 2, "dash": PREDICTED}},
-                text("½ δᵀFδ = c"),
+                text("½ δᵀFδ = c, for short steps"),
             ),
         )
     ]
 
 
 def _axes(result: EqualKL, look: Theme) -> list[Panel]:
-    """Return axes on one scale, the same up as sideways, in units of ‖w‖.
+    """Return the same axes for all panels, in units of ‖w‖.
 
+    From 0 to 2w the contours fill a panel; across the weights one scale is up and sideways.
     Ellipses that would be small have axes of their own.
     """
     plain = {"zeroline": False, "constrain": "range"}
@@ -174,28 +168,36 @@ def _axes(result: EqualKL, look: Theme) -> list[Panel]:
         if result.with_weights:
             ticks = [-2 * tick, -tick, 0, tick, 2 * tick]
             names = [_multiple(1 + one) for one in ticks]
-            along = {"title": text("along the weights"), "tickvals": ticks, "ticktext": names}
+            along = {"tickvals": ticks, "ticktext": names}
         up = {
             "range": [-y, y],
             "nticks": 5,
             "title": "" if n > 1 else text("across ŵ, in ‖w‖"),
         }
-        if not plane.small:
+        if not (plane.small or result.with_weights):
             up["scaleanchor"] = f"x{n}"
         title = f"<b>{point.normalizer.title}{variant(point.normalizer)}</b>"
         color = legible(method_color(point.normalizer), look.paper, look.ink)
-        inside = {"yanchor": "top", "yshift": -2, "font": {"size": SIZE + 2}}
-        known = plane.contours is not None
         panels.append(
             Panel(
                 {**plain, **along, "range": [-x, x]},
                 plain | up,
                 [f"{colored(title, color, SIZE)} {_verdict(plane)}"],
-                [note(_numbers(plane, look), 0.02, 1, **inside)] if known else [],
+                _inside(plane, look) if plane.contours is not None else [],
                 high=HIGH,
             )
         )
     return panels
+
+
+def _inside(plane: Plane, look: Theme) -> list[dict[str, Any]]:
+    """What stands at the left of a panel, where a wedge is narrow."""
+    top = {"yanchor": "top", "yshift": -2, "font": {"size": SIZE + 2}}
+    words = [note(_numbers(plane, look), 0.02, 1, **top)]
+    if plane.doubled is not None:
+        below = {"yshift": 2, "font": {"size": SIZE, "color": look.muted}}
+        words.append(note(text("along the weights →"), 0.02, 0, **below))
+    return words
 
 
 def _multiple(times: float) -> str:
@@ -215,6 +217,8 @@ def _extent(result: EqualKL) -> tuple[float, float]:
     far = [plane.far for plane in result.planes if not plane.small]
     x, y = np.stack([ray, *far]).max(axis=0).tolist()
     x = 1.12 * (x or 1.0)
+    if result.with_weights:
+        return x, 1.12 * y or SHAPE * x
     return x, float(np.clip(1.08 * y, SHAPE * x, x))
 
 
@@ -232,7 +236,6 @@ def _numbers(plane: Plane, look: Theme) -> list[str]:
         a, b = (number(each, 2) for each in plane.curvatures)
         return [text("curvatures {a} : {b}", a=a, b=b)]
     kl, quadratic = (number(each, 2) for each in (plane.doubled.kl, plane.doubled.quadratic))
-    return [
-        sized(text("w → 2w: KL = <b>{kl}</b> nats", kl=kl), SIZE + 4),
-        colored(text("½ δᵀFδ = {value}", value=quadratic), look.muted, SIZE),
-    ]
+    cost = sized(text("w → 2w: KL = <b>{kl}</b> nats", kl=kl), SIZE + 4)
+    form = text("½ δᵀFδ = {value}", value=quadratic).replace(" ", "\N{NO-BREAK SPACE}")
+    return [f"{cost} {colored(form, look.muted, SIZE)}"]

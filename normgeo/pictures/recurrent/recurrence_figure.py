@@ -13,11 +13,23 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import number, power, power_of_ten
 from normgeo.base.text import text
 from normgeo.pictures.recurrent.recurrence import Curves, Recurrences
-from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.annotations import colored, sized
+from normgeo.pictures.style.colors import legible, method_color
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Panel, Sheet, across, answer, drawn, stretch, told, upright
-from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES, log_ticks, powers
+from normgeo.pictures.style.template import (
+    MEASURED,
+    PREDICTED,
+    SIZE,
+    SMALL,
+    THEMES,
+    log_ticks,
+    powers,
+)
+
+HIGH = 222, 150  # pixels of a panel
+NUMBERS = 20  # type of the numbers over a panel
 
 
 def figure(result: Recurrences, theme: str) -> go.Figure:
@@ -50,27 +62,32 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
     """What happens, what runs, and what each panel shows, with the numbers of this frame."""
     methods = result.curves[radius]
     plain, *others = result.setup.methods
+    look = THEMES[theme]
+    colors = {
+        key: legible(method_color(method), look.paper, look.ink)
+        for key, method in result.setup.methods.items()
+    }
 
     def at_end(numbers: Mapping[str, str]) -> str:
-        """The number without normalization, then those of the methods with their names."""
-        with_method = [f"{result.setup.methods[key].title} {numbers[key]}" for key in others]
-        return ", ".join([numbers[plain], *map(str, with_method)])
+        """The number without normalization, then those of the methods, large, with their names."""
+        found = [colored(f"<b>{numbers[plain]}</b>", colors[plain], NUMBERS)]
+        for key in others:
+            name = colored(result.setup.methods[key].title, colors[key], SMALL)
+            found.append(f"{name} {colored(f'<b>{numbers[key]}</b>', colors[key], NUMBERS)}")
+        return " \N{NO-BREAK SPACE}".join(found)
 
     norms = {key: float(curves.log10_norms[0]) for key, curves in methods.items()}
     heads = (
         (
-            text("<b>size of the state</b> h<sup>t</sup>"),
-            text("last:"),
+            text("<b>size of the state</b> h<sup>t</sup>, at the end:"),
             {key: number(curves.hidden[-1], 2) for key, curves in methods.items()},
         ),
         (
-            text("<b>memory</b> ‖∂h<sup>T</sup>/∂h<sup>t</sup>‖"),
-            text("of h<sup>0</sup>:"),
-            {key: power_of_ten(log, 2) for key, log in norms.items()},
+            text("<b>memory</b> ‖∂h<sup>T</sup>/∂h<sup>t</sup>‖, of h<sup>0</sup>:"),
+            {key: f"× {power_of_ten(log, 2)}" for key, log in norms.items()},
         ),
         (
-            text("<b>growth</b> of a small change"),
-            text("per step:"),
+            text("<b>growth</b> of a small change, per step:"),
             {key: f"× {number(float(curves.factor), 2)}" for key, curves in methods.items()},
         ),
     )
@@ -82,8 +99,8 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
         [answer(result.verdict(radius))],
         rows=[
             [
-                Panel(x, y, [title, f"{which} {at_end(numbers)}"], shapes=there)
-                for (title, which, numbers), (x, y), there in zip(heads, axes, shapes, strict=True)
+                Panel(x, y, [sized(title, SIZE), at_end(numbers)], shapes=there, high=HIGH)
+                for (title, numbers), (x, y), there in zip(heads, axes, shapes, strict=True)
             ]
         ],
         foot=[told(theme, about)],

@@ -28,7 +28,7 @@ from normgeo.pictures.symmetry.walk_words import (
     random_words,
 )
 
-HIGH = (62, 70), (124, 125)  # pixels of the steps and of the predictions
+HIGH = (56, 36), (130, 84)  # pixels of the steps and of the predictions
 
 
 class Reach(NamedTuple):
@@ -51,7 +51,7 @@ def figure(result: Walks, theme: str) -> go.Figure:
         Sheet(
             [answer(headline(result.found)), *_reasons(result, theme)],
             rows=[_panels(result, t, reach, theme)],
-            foot=[told(theme, "; ".join(about(result)), letters(result))],
+            foot=[told(theme, "; ".join(map(str, (*about(result), letters(result)))))],
             right=8,
             legend=False,
         )

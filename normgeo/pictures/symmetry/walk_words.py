@@ -8,7 +8,7 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.null_directions.walk import Walk
 from normgeo.pictures.style.annotations import colored, sized
-from normgeo.pictures.style.template import LARGE, SMALL, THEMES
+from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
 from normgeo.pictures.symmetry.walk import Walks
 
 
@@ -32,9 +32,12 @@ def kl_words(one: Walk, t: int, theme: str) -> list[str]:
     if one.problems[t]:
         return [colored(one.problems[t], muted, SMALL)]
     if one.still[t]:
-        return [sized(text("<b>KL = 0</b>"), LARGE)]
+        words = text("the outputs stand still") if one.steps[t] else text("no step yet")
+        return [f"{sized(text('<b>KL = 0</b>'), LARGE)} {sized(words, SIZE + 2)}"]
     kl = sized(f"<b>KL = {number(float(one.kl[t]), 2)}</b>", LARGE)
-    return [f"{kl} {colored(text('nats'), muted, SMALL)}"]
+    return [
+        f"{kl} {colored(text('nats'), muted, SMALL)} {sized(text('the outputs move'), SIZE + 2)}"
+    ]
 
 
 def about(result: Walks) -> list[str]:

@@ -145,3 +145,21 @@ def test_narrow_figure_has_its_panels_below_each_other():
     assert narrow["xaxis"]["domain"] == narrow["xaxis2"]["domain"] == [0.0, 1.0]
     assert narrow["yaxis"]["domain"][0] > narrow["yaxis2"]["domain"][1]
     assert len(on_a_phone(figure)) == len(layout.annotations)
+
+
+def test_contours_fill_their_panels_and_a_wedge_goes_on_to_the_end(subtests):
+    for dataset, method in [("digits", "layer"), ("wine", "batch"), ("iris", "weight")]:
+        with subtests.test(dataset=dataset, method=method):
+            result = result_of(dataset=dataset, method=method)
+            layout = EQUAL_KL.figure(result, "light").layout
+            (left, right), (low, high) = layout.xaxis2.range, layout.yaxis2.range
+            longest = max(1, *(plane.far[0] for plane in result.planes))
+            assert left < -1 < 1 <= longest < right < 1.2 * longest, "0 and 2w are in it"
+            x, y = result.planes[-1].contours.true.reshape(-1, 2).T
+            assert np.nanmax(x) > right
+            assert np.nanmin(abs(x - 1)) < 1e-9, "a point at 2w"
+            in_sight = np.nanmax(np.abs(y[x < 1.001]))
+            tallest = max(plane.far[1] for plane in result.planes)
+            assert in_sight <= tallest < high == -low < 1.2 * tallest
+            assert layout.xaxis.range == layout.xaxis2.range
+            assert layout.yaxis.range == layout.yaxis2.range
