@@ -94,7 +94,7 @@ class Settings:
         along: the reason of the null direction that is walked along, a key of `REASONS` found
             there; "auto" takes the first. walk: how far, over the length of what moves.
         glimpse, pen, word, updates: of the starting frames of the experiments that draw, write,
-            read and name digits; the last one where there are fewer.
+            read, foretell sentences and name digits; the last one where there are fewer.
         tab: which tab of a page is open, a word of that page; "auto" lets the page choose.
         example: the integers that are worked by hand, the rows of X and then those of W.
         place: n and h of the summed input whose arithmetic is shown there, counted from 0.

@@ -16,8 +16,8 @@ from normgeo.pictures.style.template import THEMES
 from normgeo.tables import marks
 
 SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
-HIGH = 170, 170
-IN_A_ROW = 3
+HIGH = 150, 170
+IN_A_ROW = 4
 SHARES = text(
     "Numbers: % of the other's steps to its best figure, seed by seed; ✓ if all are at most "
     "{share}.",
