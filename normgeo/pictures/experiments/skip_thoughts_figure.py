@@ -74,7 +74,7 @@ def _sheet(result: Thoughts, curves: list[Curves], place: int, theme: str) -> Sh
     panels = [
         Panel(
             {"title": each.across, "range": [0, 1.02 * result.steps[-1]], "zeroline": False},
-            {"title": each.up, "range": [*reach([each])], "zeroline": False, "nticks": 5},
+            {"title": each.up, "range": _seen(each), "zeroline": False, "nticks": 5},
             high=HIGH,
             lowest=0.4,
         )
@@ -87,6 +87,12 @@ def _sheet(result: Thoughts, curves: list[Curves], place: int, theme: str) -> Sh
         foot=[told(theme, result.ended)],
         legend=False,
     )
+
+
+def _seen(curves: Curves) -> list[float]:
+    """The range of figures without the first, which is far from all others."""
+    shown = [one._replace(values=one.values[:, 1:]) for one in curves.curves]
+    return [*reach([curves._replace(curves=shown)])]
 
 
 def _answered(result: Thoughts, method: str, place: int) -> str:
@@ -106,7 +112,6 @@ def _frame(result: Thoughts, place: int) -> list[dict[str, Any]]:
             "marker": {"size": 14, "color": method_color(normalizer_of(method))},
             "showlegend": False,
             "hoverinfo": "skip",
-            "cliponaxis": False,
             "xaxis": axis_name("x", panel),
             "yaxis": axis_name("y", panel),
         }
