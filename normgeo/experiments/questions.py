@@ -10,22 +10,18 @@ Source: Hermann et al., Teaching machines to read and comprehend, 2015, section 
 
 from __future__ import annotations
 
-import ast
 import json
-import re
-import sysconfig
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.resources import files as package
 from itertools import pairwise
 from keyword import iskeyword
-from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 
 from normgeo.base.arrays import Array
+from normgeo.experiments.manuals import sentences, texts
 
 DOCUMENT, QUERY = 32, 16  # the most words that are kept of either
 ENTITIES, FEWEST = 10, 3  # names in a question: at most, and in its document at least
@@ -35,17 +31,9 @@ FIRST_WORD = ENTITIES + 3
 WORDS = 500  # the most frequent ones have a number
 SALT = 7  # of the lot that puts texts into parts: by it these are large enough
 SHORTEST = 4  # words of a sentence that is asked for
-LIBRARIES = ("numpy", "scipy")
 HELD_OUT = 500  # questions for validation, and for the test, at most about
 PLACEHOLDER = "@placeholder"
 SAID = 1200  # bytes of a question as it was written
-
-_NAME = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)|\d+|[^\w\s]")
-_END = re.compile(r"(?<=[.:;?!])\s+(?=[^a-z])|\n\s*\n|\n(?=\s*[-*])")
-_CODE = re.compile(r"\w\.\w{2}|_|[a-z][A-Z]")
-_QUOTES = "`\"'*"
-_PUNCTUATION = 0.45  # the largest share of a sentence: more of it is no prose
-_Defined = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Question(NamedTuple):
@@ -65,7 +53,7 @@ class Question(NamedTuple):
 def of_manuals() -> tuple[list[Question], list[Question], list[Question]]:
     """Return questions to learn from, for validation, for the test; each file is in one part."""
     parts: tuple[dict[Question, None], ...] = ({}, {}, {})
-    for source, text, names in _texts():
+    for source, text, names in texts():
         part = parts[max(crc32(source.encode(), SALT) % 10 - 7, 0)]
         part |= dict.fromkeys(cloze(text, names))
     learned, validation, test = map(list, parts)
@@ -77,50 +65,16 @@ def _some(questions: list[Question]) -> list[Question]:
     return questions[:: max(1, len(questions) // HELD_OUT)]
 
 
-def _texts() -> Iterator[tuple[str, str, set[str]]]:
-    """The help on topics, and what modules, classes and functions say of the names in them.
-
-    Each with the topic or the file that it is from.
-    """
-    from pydoc_data.topics import topics
-
-    yield from ((topic, text, set()) for topic, text in sorted(topics.items()))
-    standard = Path(sysconfig.get_paths()["stdlib"])
-    files = [*standard.glob("*.py")]
-    for library in LIBRARIES:
-        files += Path(str(package(library))).glob("**/*.py")
-    for path in sorted(files):
-        if "tests" not in path.parts:
-            for node in _defined(ast.parse(path.read_bytes())):
-                if said := ast.get_docstring(node):
-                    yield "/".join(path.parts[-3:]), said, _names_in(node)
-
-
-def _defined(node: _Defined) -> Iterator[_Defined]:
-    """A module, class or function, and those that it defines at its first level."""
-    yield node
-    for inner in node.body:
-        if isinstance(inner, _Defined):
-            yield from _defined(inner)
-
-
-def _names_in(node: _Defined) -> set[str]:
-    """The arguments of a function; what is defined in a class or module."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
-    return {each.name for each in node.body if isinstance(each, ast.ClassDef | ast.FunctionDef)}
-
-
 def cloze(text: str, names: Iterable[str] = ()) -> Iterator[Question]:
     """Ask for each name of each sentence that occurs around the sentence.
 
     Names are `names`, and what the text marks as code or writes as code.
     """
-    sentences = [found for part in _END.split(text) if (found := _words(part))]
-    known = {word for sentence in sentences for word, is_name in sentence if is_name}
+    found = sentences(text)
+    known = {word for sentence in found for word, is_name in sentence if is_name}
     known = {word for word in known | {*names} if len(word) > 1 and not iskeyword(word)}
-    words = [(word, is_name or word in known) for each in sentences for word, is_name in each]
-    ends = np.cumsum([0, *map(len, sentences)]).tolist()
+    words = [(word, is_name or word in known) for each in found for word, is_name in each]
+    ends = np.cumsum([0, *map(len, found)]).tolist()
     for start, end in pairwise(ends):
         kept = min(start, max(DOCUMENT // 2, DOCUMENT - len(words) + end))
         document = words[start - kept : start] + words[end : end + DOCUMENT - kept]
@@ -131,22 +85,6 @@ def cloze(text: str, names: Iterable[str] = ()) -> Iterator[Question]:
                 question = _ask(document, sentence, name)
                 if len(question.names) <= ENTITIES:
                     yield question
-
-
-def _words(sentence: str) -> list[tuple[str, bool]]:
-    """Words and signs, each with whether it is written as a name; none if this is no prose."""
-    found = []
-    for match in _NAME.finditer(sentence):
-        word, (start, end) = match[0], match.span()
-        if word in _QUOTES:
-            continue
-        left, right = sentence[max(start - 1, 0) : start], sentence[end : end + 1]
-        quoted = bool(left and right) and left in _QUOTES and right in _QUOTES
-        as_code = _CODE.search(word) or right == "("
-        is_name = match[1] is not None and (quoted or bool(as_code and not iskeyword(word)))
-        found.append((word, is_name))
-    signs = sum(not word[0].isalnum() and not is_name for word, is_name in found)
-    return found if signs <= _PUNCTUATION * len(found) else []
 
 
 def _ask(

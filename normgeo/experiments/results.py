@@ -79,6 +79,17 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
             text("section 6.2"),
             text("the attentive reader"),
         ),
+        "skip_thoughts": Statement(
+            text(
+                "With layer norm skip-thoughts train faster than without, and end with better "
+                "results on other tasks."
+            ),
+            text("Paper: faster, better"),
+            NONE,
+            LAYER,
+            text("section 6.3"),
+            text("skip-thoughts"),
+        ),
         "draw": Statement(
             text(
                 "With layer norm DRAW learns almost twice as fast, and its variational bound ends "
@@ -169,7 +180,9 @@ class Result:
         steps: of the optimizer before each point of a curve. methods: by the words of METHODS.
         moving: what the trained networks did, in plain lists. Of the reader "questions", each with
             its words and, by method, the attention on each word of the document and the chance of
-            each name after each word of the query; of DRAW "pictures", each with its
+            each name after each word of the query; of skip-thoughts "sentences", each with
+            what a method wrote next at each point of its curve, and which of "near" was nearest,
+            and "topics"; of DRAW "pictures", each with its
             canvases from 0 to 255 and its windows [x, y, width] in pixels after each step; of
             handwriting "lines", each with its points [dx, dy, pen_up], where 1 says that the pen
             leaves the paper after this point, and the window's place in the text at each; of order

@@ -25,7 +25,8 @@ MOST = 4  # frames that are tried, of a picture with more: its ends, and two bet
 FRAMED = (
     *("contrast", "averages", "table_1", "counterexamples", "rays"),
     *("effect", "where_z_lives", "turn", "descent", "axes", "recurrence", "placement", "walk"),
-    *("equal_kl", "order", "reader", "draw", "handwriting", "mnist", "convolution"),
+    *("equal_kl", "order", "reader", "skip_thoughts", "draw", "handwriting", "mnist"),
+    "convolution",
 )
 
 # Settings at which a picture is small, and still has all its parts.

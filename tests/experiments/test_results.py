@@ -75,6 +75,24 @@ def test_attention_is_on_words_and_chances_are_of_names_after_each_word_of_the_q
             np.testing.assert_allclose(attention[:, there].sum(axis=1), chance[:, at], atol=0.02)
 
 
+def test_sentences_are_written_at_every_evaluation_and_what_is_near_is_named():
+    result = load("skip_thoughts")
+    moving = result.moving
+    (one,) = moving["sentences"]
+    assert {*one["methods"]} == {*BOTH}
+    assert one["topic"] in moving["topics"]
+    assert {near["topic"] for near in moving["near"]} <= {*moving["topics"]}
+    nearest = [at for found in one["methods"].values() for at in found["nearest"]]
+    assert {*nearest} == {*range(len(moving["near"]))}
+    for found in one["methods"].values():
+        assert len(found["written"]) == len(found["nearest"]) == len(result.steps)
+    for learned in result.methods.values():
+        wrong, ranks = learned.others.values()
+        assert np.shape(wrong.validation) == np.shape(ranks.validation)
+        assert 0 <= np.min(wrong.validation) <= np.max(wrong.validation) <= 100
+        assert 1 <= np.min(ranks.validation) <= np.max(ranks.validation) <= 100
+
+
 def test_lines_have_a_place_in_the_text_at_each_point():
     lines = load("handwriting").moving["lines"]
     assert {each["method"] for each in lines} == {*BOTH, "data"}

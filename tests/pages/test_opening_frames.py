@@ -23,6 +23,7 @@ ENDS = {
     "placement": (1, 32),
     "order": (1, len(load("order").moving["captions"][0]["words"])),
     "reader": (1, len(load("reader").moving["questions"][0]["query"])),
+    "skip_thoughts": (0, load("skip_thoughts").steps[-1]),
     "draw": (1, len(load("draw").moving["pictures"][0]["canvases"])),
     "handwriting": (5, 80),
     "mnist": (0, load("mnist").steps[-1]),
@@ -33,6 +34,7 @@ SMALL = {"effect": {"dataset": "iris"}, "recurrence": {"length": "8", "neurons":
 TAB = {
     "order": "order",
     "reader": "reader",
+    "skip_thoughts": "skip_thoughts",
     "where_z_lives": "where_z_lives",
     "recurrence": "time",
     "handwriting": "handwriting",

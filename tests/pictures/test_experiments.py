@@ -9,6 +9,7 @@ import pytest
 from normgeo.experiments.results import STATEMENTS, load, shares, verdict
 from normgeo.pictures import PICTURES
 from normgeo.pictures.experiments import multiples
+from normgeo.pictures.experiments.about import NAMES
 from normgeo.pictures.experiments.handwriting import Handwriting, Line
 from normgeo.pictures.experiments.multiples import Experiment, Multiples
 from normgeo.pictures.experiments.order import Order, Reading
@@ -21,7 +22,7 @@ ALL, ORDER, DRAW, HANDWRITING = (
     PICTURES[name] for name in ("experiments", "order", "draw", "handwriting")
 )
 MNIST, CONVOLUTION = (PICTURES[name] for name in ("mnist", "convolution"))
-READER = PICTURES["reader"]
+READER, SKIP_THOUGHTS = PICTURES["reader"], PICTURES["skip_thoughts"]
 
 
 def learned(layer):
@@ -337,3 +338,41 @@ def test_words_are_in_the_color_of_the_attention_and_never_markup():
     assert f"{lit}lit</span>" in notes
     assert f"{lit}a</span>" not in notes
     assert "&lt;b&gt;" in notes
+
+
+def test_curves_marks_and_words_of_skip_thoughts_are_of_one_evaluation():
+    result = SKIP_THOUGHTS.compute(Settings(updates=0))
+    shipped = load("skip_thoughts")
+    (one,) = shipped.moving["sentences"]
+    figure = SKIP_THOUGHTS.figure(result, "light")
+    assert (result.opening, len(figure.frames)) == (0, len(shipped.steps))
+    place = len(shipped.steps) // 2
+    told = result.told(place)
+    assert told.startswith(f"After {shipped.steps[place]} updates: ")
+    marks = iter(figure.frames[place].data)
+    for method in BOTH:
+        learned = shipped.methods[method]
+        wrong = next(iter(learned.others.values()))
+        for curves, panel in ((learned.validation, "x"), (wrong.validation, "x2")):
+            mark = next(marks)
+            mean = np.mean([curve[place] for curve in curves])
+            assert mark.y[0] == pytest.approx(mean, rel=1e-3)
+            assert (mark.x[0], mark.xaxis) == (shipped.steps[place], panel)
+        assert f"{mean:.2g}% of topics wrong" in told
+        assert f"{np.mean(wrong.test):.3g}% {NAMES[method]}" in result.ended
+        found = one["methods"][method]
+        near = shipped.moving["near"][found["nearest"][place]]
+        said = result.answered(method, place)
+        assert said == (
+            f"writes next “{found['written'][place]}”; nearest is “{near['said']}” "
+            f"({near['topic']})"
+        )
+    guess = 100 - 100 / len(shipped.moving["topics"])
+    assert f"a guess {guess:.3g}%" in result.ended
+
+
+def test_words_of_sentences_are_never_markup():
+    result = SKIP_THOUGHTS.compute(Settings())
+    sentence = result.sentence._replace(words="if a <b> & c")
+    notes = SKIP_THOUGHTS.figure(result._replace(sentence=sentence), "light").layout.annotations
+    assert any("if a &lt;b&gt; &amp; c" in note.text for note in notes)

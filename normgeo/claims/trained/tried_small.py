@@ -12,6 +12,7 @@ from normgeo.experiments.results import FASTER, IN_WORDS, STATEMENTS, load, shar
 EXPECTED = {
     "order": FAILS,
     "reader": FAILS,
+    "skip_thoughts": FAILS,
     "draw": FAILS,
     "handwriting": FAILS,
     "mnist": HOLDS,

@@ -26,6 +26,7 @@ from normgeo.experiments.captions import EACH, LONGEST, NOTHING, Part, numbered,
 from normgeo.experiments.networks.cells import Tree, gru, init_gru, init_linear, linear
 from normgeo.experiments.networks.compiled import Experiment
 from normgeo.experiments.quadrants import SIDE, parts
+from normgeo.experiments.spelling import points, spelled
 
 NEURONS, WORD = 48, 16  # H, of both embeddings, and entries of the vector of a word
 MARGIN = 0.05  # α, as in the original
@@ -138,7 +139,8 @@ def data(where: str | None = None) -> tuple[Tree, Tree, Tree]:
     words = vocabulary(found[0].captions)
     longest = max(len(caption) for part in found for caption in part.captions)
     learned, validation, test = (_tree(part, words, min(longest, LONGEST)) for part in found)
-    validation["words"] = test["words"] = _points(words)  # in both: so they compile once
+    spelling = points(["", "?", *words], LETTERS)
+    validation["words"] = test["words"] = spelling  # in both: so they compile once
     return learned, validation, test
 
 
@@ -146,20 +148,9 @@ def _tree(part: Part, words: list[str], longest: int) -> Tree:
     return {"images": part.images, "captions": numbered(part.captions, words, longest)}
 
 
-def _points(words: list[str]) -> np.ndarray[Any, Any]:
-    """Words (V,) as code points (V + 2, letters), by their numbers: JAX has no strings."""
-    named = np.array(["", "?", *(word[:LETTERS] for word in words)])
-    return named.view(np.int32).reshape(len(named), -1)
-
-
-def _word(points: np.ndarray[Any, Any]) -> str:
-    return "".join(chr(point) for point in points if point)
-
-
 def moving(best: dict[str, Tree], test: Tree) -> dict[str, list[Any]]:
     """Let each network read some captions, and rank the first test pictures after each word."""
     images = test["images"][:CANDIDATES]
-    points = np.asarray(test["words"])
     readings = []
     for at, kind in SHOWN:
         right = at % len(images)
@@ -172,7 +163,7 @@ def moving(best: dict[str, Tree], test: Tree) -> dict[str, list[Any]]:
             readings.append(
                 {
                     "method": method,
-                    "words": [_word(points[number]) for number in caption[:T]],
+                    "words": [spelled(test["words"][number]) for number in caption[:T]],
                     "right": right,
                     "best": first.tolist(),
                     "ranks": [float(rank(each, jnp.array(right))) for each in s],

@@ -15,6 +15,8 @@ from normgeo.pictures.experiments import (
     order_figure,
     reader,
     reader_figure,
+    skip_thoughts,
+    skip_thoughts_figure,
 )
 from normgeo.pictures.picture import Picture
 
@@ -22,6 +24,7 @@ PICTURES = (
     Picture(multiples.STUDY, multiples_figure.figure),
     Picture(order.STUDY, order_figure.figure),
     Picture(reader.STUDY, reader_figure.figure),
+    Picture(skip_thoughts.STUDY, skip_thoughts_figure.figure),
     Picture(draw.STUDY, draw_figure.figure),
     Picture(handwriting.STUDY, handwriting_figure.figure),
     Picture(mnist.STUDY, mnist_figure.figure),

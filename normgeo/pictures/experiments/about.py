@@ -51,6 +51,19 @@ ABOUT = {
             "normalizes the attention."
         ),
     ),
+    "skip_thoughts": About(
+        text("Skip-thoughts"),
+        text(
+            "As in the original: a GRU reads a sentence, two GRUs write the sentence before and "
+            "the one after, each step given the vector of the sentence; the vectors are then "
+            "frozen, and a linear classifier tells what a sentence is about."
+        ),
+        text(
+            "Changed: documentation and not 11,000 books, 12 words of a sentence, the 500 most "
+            "frequent words, 40 neurons and not 2,400; topics of held-out files and not the five "
+            "tasks of the paper; minutes and not weeks."
+        ),
+    ),
     "draw": About(
         text("DRAW"),
         text(

@@ -17,7 +17,7 @@ from normgeo.tables import marks
 
 SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
 HIGH = 125, 170
-IN_A_ROW = 3
+IN_A_ROW = 4
 SHARES = text(
     "%: of the other's steps to its best figure, over all seeds; ✓ if all are at most {share}. "
     "Lower is better.",
