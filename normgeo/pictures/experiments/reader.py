@@ -81,6 +81,11 @@ class Reading(NamedTuple):
                 "After {n} of {all} words the right name, “{name!s}”, leads nowhere.",
                 **words,
             )
+        if len(right) == len(self.methods):
+            return text(
+                "After {n} of {all} words the right name, “{name!s}”, leads in every network.",
+                **words,
+            )
         return text(
             "After {n} of {all} words the right name, “{name!s}”, leads {right}.",
             **words,

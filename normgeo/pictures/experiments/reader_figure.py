@@ -8,7 +8,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from normgeo.base.text import text
-from normgeo.pictures.experiments.about import NAMES, normalizer_of
+from normgeo.experiments.results import IN_WORDS
+from normgeo.pictures.experiments.about import normalizer_of
 from normgeo.pictures.experiments.reader import GAP, PLACEHOLDER, Reading, marker
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.lines import rounded
@@ -18,7 +19,7 @@ from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 
 HIGH = 170, 150
 FAINT = 0.45  # the ink of a word that has none
-CHOSEN = text("Networks see numbers in place of the names; bars are their chances.")
+CHOSEN = text("Networks see numbers in place of the names; bars are their chances, in %.")
 
 
 def figure(result: Reading, theme: str) -> go.Figure:
@@ -43,7 +44,7 @@ def figure(result: Reading, theme: str) -> go.Figure:
 
 def _sheet(result: Reading, place: int, theme: str) -> Sheet:
     offered = result.offered
-    x = {"title": text("chance in %"), "range": [0, 105 * result.most], "zeroline": False}
+    x = {"range": [0, 105 * result.most], "zeroline": False}
     y = {
         "showticklabels": False,
         "ticks": "",
@@ -85,7 +86,7 @@ def _query(result: Reading, place: int, theme: str) -> Band:
 
 
 def _title(method: str) -> Band:
-    return Band([f"<b>{NAMES[method]}</b>"], color=method_color(normalizer_of(method)))
+    return Band([f"<b>{IN_WORDS[method]}</b>"], color=method_color(normalizer_of(method)))
 
 
 def _document(result: Reading, method: str, place: int, theme: str) -> Band:
