@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.text import text
@@ -19,6 +20,7 @@ from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 
 HIGH = 170, 150
 FAINT = 0.45  # the ink of a word that has none
+LEAST = 0.05  # in %, half of the last digit that is kept: a bar of no length loses its name
 CHOSEN = text("Networks see numbers in place of the names; bars are their chances, in %.")
 
 
@@ -113,14 +115,14 @@ def _colored(words: list[str], colors: list[str]) -> str:
 def _frame(result: Reading, place: int, theme: str) -> list[dict[str, Any]]:
     """A bar for each name that the document has, of each network."""
     found = []
-    for panel, method in enumerate(result.methods, start=1):
+    for panel, (method, one) in enumerate(result.methods.items(), start=1):
         color = method_color(normalizer_of(method))
         pale = blend(THEMES[theme].paper, color, 0.5)
         found.append(
             {
                 "type": "bar",
                 "orientation": "h",
-                "x": rounded(100 * result.methods[method].chance[place][result.offered]),
+                "x": rounded(np.maximum(100 * one.chance[place][result.offered], LEAST)),
                 "y": [*range(len(result.offered))],
                 "marker": {
                     "color": [color if at == result.answer else pale for at in result.offered]
