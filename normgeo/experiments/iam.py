@@ -8,7 +8,7 @@ Source: Liwicki and Bunke, IAM-OnDB, an on-line English sentence database, 2005.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -88,6 +88,24 @@ def parts(folder: Path) -> tuple[list[Line], list[Line], list[Line]]:
     part_of = {form: place % HELD_OUT for place, form in enumerate(forms)}
     validation, test = ([one for one in every if part_of[one.form] == n] for n in (0, 1))
     return [one for one in every if part_of[one.form] > 1], validation, test
+
+
+def spread(lines: Sequence[Line]) -> float:
+    """The standard deviation of all offsets, along x and y, in units of the data.
+
+    Raises:
+        ValueError: the pen moves in none of them.
+
+    """
+    found = float(np.concatenate([line.points[:, :2] for line in lines]).std())
+    if not found:
+        raise Refusal(
+            text(
+                "The pen moves in none of the lines that are learned from: all their points have "
+                "one place. Unpack the archives of the data again."
+            )
+        )
+    return found
 
 
 def _words(path: Path) -> list[str]:

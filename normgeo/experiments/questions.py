@@ -2,8 +2,9 @@
 
 A question is a sentence of a text with a name left out, beside the words around the sentence, in
 which the name occurs. All names are replaced by markers, @entity0, @entity1 …, so that only
-reading helps. Names are words that the text marks as code or writes as code. Other versions
-have other texts.
+reading helps. Names are words that the text marks as code or writes as code. A question is
+asked where its document tells the answer: beside the name stands there a word that stands beside
+the gap. Other versions have other texts.
 
 Source: Hermann et al., Teaching machines to read and comprehend, 2015, section 2.
 """
@@ -23,7 +24,7 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.experiments.manuals import sentences, texts
 
-DOCUMENT, QUERY = 32, 16  # the most words that are kept of either
+DOCUMENT, QUERY = 32, 8  # the most words that are kept of either
 ENTITIES, FEWEST = 10, 3  # names in a question: at most, and in its document at least
 PAD, BLANK, UNKNOWN = range(ENTITIES, ENTITIES + 3)
 """The numbers of words that are none, after those of the entities."""
@@ -55,7 +56,7 @@ def of_manuals() -> tuple[list[Question], list[Question], list[Question]]:
     parts: tuple[dict[Question, None], ...] = ({}, {}, {})
     for source, text, names in texts():
         part = parts[max(crc32(source.encode(), SALT) % 10 - 7, 0)]
-        part |= dict.fromkeys(cloze(text, names))
+        part |= dict.fromkeys(filter(told, cloze(text, names)))
     learned, validation, test = map(list, parts)
     return learned, _some(validation), _some(test)
 
@@ -102,6 +103,22 @@ def _ask(
 
     asked = tuple(PLACEHOLDER if word == hidden[name] else word for word in shown(query))
     return Question(shown(document), asked, hidden[name], tuple(names))
+
+
+def told(question: Question) -> bool:
+    """Whether a word beside the gap stands beside the answer in the document, on the same side."""
+    asked, there = (
+        {pair for at, each in enumerate(words) if each == of for pair in _beside(words, at)}
+        for words, of in ((question.query, PLACEHOLDER), (question.document, question.answer))
+    )
+    return not asked.isdisjoint(there)
+
+
+def _beside(words: Sequence[str], at: int) -> Iterator[tuple[int, str]]:
+    """The words on the left and on the right of one."""
+    for side in (-1, 1):
+        if 0 <= at + side < len(words):
+            yield side, words[at + side]
 
 
 def vocabulary(questions: Iterable[Question]) -> dict[str, int]:

@@ -18,11 +18,18 @@ from normgeo.base.text import text
 
 Verdict = Literal["holds", "fails", "not at this size"]
 
-METHODS = NONE, BATCH, LAYER = "none", "batch", "layer"
-"""What networks are normalized by, in the order in which they are shown."""
+METHODS = NONE, BATCH, EVERYWHERE, LAYER = "none", "batch", "everywhere", "layer"
+"""What networks are normalized by, in the order in which they are shown.
+
+"everywhere" is batch norm of the recurrent cells, as "batch" is, and of what is above them.
+"""
 
 IN_WORDS = dict(
-    zip(METHODS, (text("no norm"), text("batch norm"), text("layer norm")), strict=True)
+    zip(
+        METHODS,
+        (text("no norm"), text("batch norm"), text("batch norm everywhere"), text("layer norm")),
+        strict=True,
+    )
 )
 """The methods, in words."""
 

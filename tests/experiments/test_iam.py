@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from normgeo.base.refusal import Refusal
-from normgeo.experiments.iam import HELD_OUT, lines, parts
+from normgeo.experiments.iam import HELD_OUT, Line, lines, parts, spread
 
 XML = """<?xml version="1.0" encoding="ISO-8859-1"?>
 <WhiteboardCaptureSession>
@@ -81,3 +81,10 @@ def test_folder_that_is_not_one_of_them_is_refused(tmp_path):
         (tmp_path / kind).mkdir()
     with pytest.raises(Refusal, match=r"holds no line as \.xml"):
         parts(tmp_path)
+
+
+def test_offsets_have_a_spread_unless_no_pen_moves():
+    still, moved = (Line("a01-000", np.array([[0, 0, 0], [x, 0, 1]]), "a") for x in (0, 4))
+    assert spread([still, moved]) == np.std([0, 0, 0, 0, 0, 0, 4, 0])
+    with pytest.raises(Refusal, match="The pen moves in none of the lines"):
+        spread([still, still])

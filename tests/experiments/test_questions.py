@@ -17,6 +17,7 @@ from normgeo.experiments.questions import (
     as_written,
     cloze,
     encoded,
+    told,
     vocabulary,
 )
 
@@ -53,6 +54,22 @@ def test_document_is_what_stands_around_the_sentence(before, after):
     last = ["@entity0", "@entity1", "@entity2", *right]
     kept = min(len(first), max(16, 32 - len(last)))
     assert [*found.document] == first[len(first) - kept :] + last[: 32 - kept]
+
+
+@pytest.mark.parametrize(
+    ("query", "document", "expected"),
+    [
+        ("read from @placeholder .", "it comes from @entity0 or @entity1", True),
+        ("@placeholder is read", "so @entity1 and @entity0 is", True),
+        ("is @placeholder read", "@entity0 is read", False),  # on the other side
+        ("read from @placeholder .", "from @entity1 . @entity0", False),  # beside another name
+        ("of @placeholder or @placeholder then", "@entity1 , @entity0 then", True),
+        ("@placeholder", "@entity0", False),
+    ],
+)
+def test_document_tells_the_answer_where_it_has_a_neighbor_of_the_gap(query, document, expected):
+    one = Question((*document.split(),), (*query.split(),), "@entity0", ("a", "b"))
+    assert told(one) == expected
 
 
 def test_text_without_names_or_of_code_alone_asks_nothing():

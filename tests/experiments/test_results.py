@@ -65,7 +65,7 @@ def test_attention_is_on_words_and_chances_are_of_names_after_each_word_of_the_q
     (one,) = load("reader").moving["questions"]
     assert one["query"].count("@placeholder") >= 1
     assert one["answer"] in one["document"]
-    assert {*one["methods"]} == {*METHODS}
+    assert [*one["methods"]] == [*load("reader").methods]
     for found in one["methods"].values():
         attention, chance = np.array(found["attention"]), np.array(found["chance"])
         assert attention.shape == (len(one["query"]), len(one["document"]))
@@ -126,8 +126,9 @@ def test_digits_are_watched_at_every_evaluation_of_every_way_to_learn():
 
 
 def test_answers_are_chances_at_every_contrast():
-    moving = load("convolution").moving
-    assert [one["method"] for one in moving["answers"]] == [*METHODS]
+    result = load("convolution")
+    moving = result.moving
+    assert [one["method"] for one in moving["answers"]] == [*result.methods]
     for one in moving["answers"]:
         chances = np.array(one["chances"])
         assert chances.shape == (len(moving["contrasts"]), len(moving["digits"]), 10)

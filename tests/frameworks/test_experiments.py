@@ -34,19 +34,48 @@ from normgeo.experiments.networks import (
     reader,
 )
 from normgeo.experiments.networks.training import Training
-from normgeo.experiments.questions import BLANK, ENTITIES, FIRST_WORD, PAD, Question, encoded
-from normgeo.experiments.results import METHODS, result_of
+from normgeo.experiments.questions import (
+    BLANK,
+    DOCUMENT,
+    ENTITIES,
+    FIRST_WORD,
+    PAD,
+    QUERY,
+    Question,
+    encoded,
+)
+from normgeo.experiments.results import METHODS, STATEMENTS, result_of
 
 ROOT = Path(__file__).parents[2]
 BOTH = ("none", "layer")
 NO_NORM = Normalizer("none", "none")
 H, F, S, T = 6, 4, 3, 7
+FEW = {"seeds": [0], "rates": [0.01]}  # those of most trainings here: what they share compiles once
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled_once(tmp_path_factory):
+    """Keep what is compiled, for the commands too, and do not optimize what runs a few steps."""
+    options = {
+        "jax_compilation_cache_dir": str(tmp_path_factory.mktemp("compiled")),
+        "jax_disable_most_optimizations": True,
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in options.items():
+            patch.setenv(name.upper(), str(value))
+            jax.config.update(name, value)
+        yield
+    jax.config.update("jax_compilation_cache_dir", None)
+    jax.config.update("jax_disable_most_optimizations", False)
 
 
 def as_layer(cell, method):
     """The same cell, of normgeo."""
-    norm = NO_NORM if method == "none" else replace(NORMALIZERS[method], eps=cells.EPS)
-    gain = "g_batch" if method == "batch" else "g"
+    named = (
+        NORMALIZERS[{"everywhere": "batch"}.get(method, method)] if method != "none" else NO_NORM
+    )
+    norm = replace(named, eps=cells.EPS)
+    gain = "g" if method == "layer" else "g_batch"
     units = [(cell[of]["W"], cell[of]["b"], cell[of].get(gain)) for of in ("h", "x")]
     memory = (cell["c"]["b"], cell["c"][gain]) if "c" in cell else None
     return CellLayer("lstm", norm, units, memory, gate_by_gate=False)
@@ -152,10 +181,11 @@ def test_loss_descends_along_its_gradient(experiment, method):
     def loss(params):
         return experiment.loss(params, batch, jax.random.key(1))
 
-    before, gradient = jax.jit(jax.value_and_grad(loss))(params)
+    both = jax.jit(jax.value_and_grad(loss))
+    before, gradient = both(params)
     squared = sum((leaf**2).sum() for leaf in jax.tree.leaves(gradient))
     rate = 1e-3 / jnp.sqrt(squared)
-    after = jax.jit(loss)(jax.tree.map(lambda p, g: p - rate * g, params, gradient))
+    after, _ = both(jax.tree.map(lambda p, g: p - rate * g, params, gradient))
     assert before - after == pytest.approx(float(rate * squared), rel=0.05)
 
 
@@ -368,14 +398,16 @@ def test_own_captions_and_features_are_learned_from(tmp_path):
     assert 1 <= result.methods[BOTH[1]].test[0] <= 6
 
 
-def training(**asked):
-    few = {"steps": 6, "seeds": [0], "rates": [0.01], "methods": [*BOTH], **asked}
-    return Training(draw.EXPERIMENT, **few)
+def training(experiment=mnist, **asked):
+    """Of digits: they compile soonest."""
+    return Training(experiment.EXPERIMENT, **{"steps": 6, "methods": [BOTH[1]], **FEW, **asked})
 
 
-def test_run_that_was_stopped_goes_on_to_the_same_numbers(tmp_path):
-    normed, keep = [BOTH[1]], tmp_path / "a.checkpoint"
-    whole, stopped = training(methods=normed), training(methods=normed)
+@pytest.mark.parametrize("experiment", [mnist, draw])
+def test_run_that_was_stopped_goes_on_to_the_same_numbers(experiment, tmp_path):
+    """Also one with recurrent cells and with noise in its loss."""
+    keep = tmp_path / "a.checkpoint"
+    whole, stopped = training(experiment), training(experiment)
     whole.go()
 
     def stop(done, steps):
@@ -384,22 +416,22 @@ def test_run_that_was_stopped_goes_on_to_the_same_numbers(tmp_path):
 
     stopped.go(keep, stop)
     assert stopped.steps == [0, 1, 2, 3]
-    later = training(methods=normed)
+    later = training(experiment)
     later.resume(keep)
     later.go(keep)
     assert (later.steps, later.figures) == (whole.steps, whole.figures)
     for one, other in zip(jax.tree.leaves(later.runs), jax.tree.leaves(whole.runs), strict=True):
         assert np.array_equal(one, other)
     with pytest.raises(Refusal, match="checkpoint of another run"):
-        training(methods=normed, seeds=[1]).resume(keep)
+        training(experiment, steps=7).resume(keep)
     keep.write_bytes(keep.read_bytes()[:900])
     with pytest.raises(Refusal, match="no checkpoint"):
         later.resume(keep)
 
 
 def test_rates_and_seeds_at_once_are_those_alone():
-    several = training(seeds=[0, 1], rates=[0.01, 0.02], methods=[BOTH[1]])
-    alone = training(seeds=[1], rates=[0.02], methods=[BOTH[1]])
+    several = training(seeds=[0, 1], rates=[0.01, 0.02])
+    alone = training(seeds=[1], rates=[0.02])
     several.go()
     alone.go()
     there, here = several.figures[BOTH[1]][-1][3], alone.figures[BOTH[1]][-1][0]
@@ -408,17 +440,30 @@ def test_rates_and_seeds_at_once_are_those_alone():
 
 def test_command_writes_what_the_page_reads(tmp_path, capsys):
     file = tmp_path / "x.json"
-    asked = ["experiment", "draw", "--steps", "4", "--seeds", "0,1", "--rates", "0.01,0.02"]
+    asked = ["experiment", "mnist", "--steps", "4", "--seeds", "0,1", "--rates", "0.01,0.02"]
     assert main([*asked, "-o", str(file)]) == 0
     said = capsys.readouterr().out
     result = result_of(json.loads(file.read_text("utf-8")))
     assert result.steps == (0, 1, 2, 3, 4)
     assert "Here: " in said
     assert result.command == (
-        "python -m normgeo experiment draw --steps 4 --norm all --seeds 0,1 --rates 0.01,0.02"
+        "python -m normgeo experiment mnist --steps 4 --norm all --seeds 0,1 --rates 0.01,0.02"
     )
     assert main([*asked, "--norm", BOTH[1]]) == 0
     assert "Here: " not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_command_runs_every_experiment(name, tmp_path):
+    file = tmp_path / "x.json"
+    asked = ["experiment", name, "--steps", "2", "--norm", BOTH[1], "-o", str(file)]
+    for option, values in FEW.items():
+        asked += [f"--{option}", *map(str, values)]
+    assert main(asked) == 0
+    result = result_of(json.loads(file.read_text("utf-8")))
+    (learned,) = result.methods.values()
+    assert result.steps == (0, 1, 2)
+    assert np.isfinite(learned.test).all()
 
 
 @pytest.mark.parametrize(
@@ -437,8 +482,8 @@ def test_what_the_experiment_does_not_have_is_refused(asked, sentence, capsys):
 @pytest.mark.parametrize(("end", "status"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 0)])
 def test_checkpoint_survives_and_ctrl_c_keeps_what_there_is(tmp_path, end, status):
     keep, file = tmp_path / "c", tmp_path / "x.json"
-    command = [*(sys.executable, "-m", "normgeo", "experiment", "draw", "--steps", "3000")]
-    command += ["--seeds", "0", "--rates", "0.01", "--norm", BOTH[0]]
+    command = [*(sys.executable, "-m", "normgeo", "experiment", "mnist", "--steps", "60000")]
+    command += ["--seeds", "0", "--rates", "0.01", "--norm", BOTH[1]]
     process = subprocess.Popen(
         [*command, "--resume", keep, "-o", file],
         cwd=ROOT,
@@ -451,7 +496,7 @@ def test_checkpoint_survives_and_ctrl_c_keeps_what_there_is(tmp_path, end, statu
     process.send_signal(end)
     _, said = process.communicate()
     assert process.returncode == status, said
-    later = training(steps=3000, methods=[BOTH[0]])
+    later = training(steps=60_000)
     later.resume(keep)
     assert later.done > 0
     if end == signal.SIGINT:
@@ -510,10 +555,10 @@ def asked():
     words = {f"w{n}": FIRST_WORD + n for n in range(20)}
     questions = []
     for n in range(6):
-        document = [f"w{w}" for w in rng.integers(20, size=32 if n < 5 else 9)]
+        document = [f"w{w}" for w in rng.integers(20, size=DOCUMENT if n < 5 else 9)]
         for place, name in enumerate(rng.permutation(8 if n < 5 else 3)):
             document[place * len(document) // 8] = f"@entity{name}"
-        query = [f"w{w}" for w in rng.integers(20, size=16 if n < 5 else 4)]
+        query = [f"w{w}" for w in rng.integers(20, size=QUERY if n < 5 else 4)]
         query[2] = "@placeholder"
         names = tuple("abcdefgh")
         questions.append(Question(tuple(document), tuple(query), "@entity1", names))
@@ -545,6 +590,32 @@ def test_reader_reads_with_the_lstm_from_both_ends(asked):
             for word in words[n][words[n] != PAD]:
                 state = cells.lstm(cell, state, params["words"][word][None])
             np.testing.assert_allclose(ends[-1, n], state[0][0], atol=1e-5)
+
+
+def test_batch_norm_everywhere_is_also_that_of_both_terms_of_the_attention(asked):
+    """Against normgeo's batch norm, at each word of the document apart."""
+    with jax.enable_x64(True):
+        params = moved(reader.init(jax.random.key(0), "everywhere"))
+        found = reader.read(params, asked["document"], asked["query"])
+        forth, back, *ends = reader.states(params, asked["document"], asked["query"])
+        y = np.concatenate([forth, back[::-1]], axis=-1)
+        u = np.concatenate([each[-1] for each in ends], axis=-1)
+        batch = replace(NORMALIZERS["batch"], eps=cells.EPS)
+
+        def term(of, a):
+            unit = params[of]
+            return unit["g_batch"] * batch.normalize(np.asarray(unit["W"]), a).z + unit["b"]
+
+        odds = [
+            np.tanh(term("document", word) + term("query", u))
+            @ np.asarray(params["attention"]["W"])[0]
+            for word in y
+        ]
+        odds = np.where(asked["document"] == PAD, -np.inf, np.array(odds).T)
+        expected = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
+        assert np.abs(np.asarray(found.attention) - expected).max() < 1e-12
+    plain = reader.init(jax.random.key(0), "batch")
+    assert not {"g", "g_batch"} & {*plain["document"], *plain["query"], *plain["attention"]}
 
 
 def test_names_are_numbered_anew_and_nothing_else_changes(asked):
@@ -584,9 +655,9 @@ def test_reader_is_judged_by_wrong_answers_and_descends_along_its_gradient(asked
 
 
 def test_first_gains_are_those_of_the_papers():
-    for method, first in (("layer", 1.0), ("batch", 0.1)):
+    for method, first in (("layer", 1.0), ("batch", 0.1), ("everywhere", 0.1)):
         found = cells.init_lstm(jax.random.key(0), H, F, method)
-        gain = {"layer": "g", "batch": "g_batch"}[method]
+        gain = "g" if method == "layer" else "g_batch"
         assert all((found[of][gain] == np.float32(first)).all() for of in ("h", "x", "c"))
 
 
@@ -595,5 +666,5 @@ def test_what_a_reader_shows_is_small(asked):
     (one,) = reader.moving(best, asked)["questions"]
     assert len(json.dumps(one, separators=(",", ":"))) < 45_000
     for found in one["methods"].values():
-        assert np.shape(found["attention"]) == (16, 32)
-        assert np.shape(found["chance"]) == (16, 8)
+        assert np.shape(found["attention"]) == (QUERY, DOCUMENT)
+        assert np.shape(found["chance"]) == (QUERY, 8)

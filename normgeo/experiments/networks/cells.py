@@ -19,14 +19,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from normgeo.experiments.results import BATCH, LAYER
+from normgeo.experiments.results import BATCH, EVERYWHERE, LAYER
 
 EPS = 1e-5  # added to σ²: at the first step h = 0, and W_h h has no spread
 
 AXES = {"g": -1, "g_batch": -2}
 """What a gain says by its name: whether statistics are over the neurons or over the cases."""
 
-FIRST_GAIN = {LAYER: 1.0, BATCH: 0.1}
+FIRST_GAIN = {LAYER: 1.0, BATCH: 0.1, EVERYWHERE: 0.1}
 """1 in the paper, 0.1 in Cooijmans et al., Recurrent batch normalization, 2017."""
 
 Tree = dict[str, Any]

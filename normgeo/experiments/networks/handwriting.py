@@ -24,7 +24,7 @@ import numpy as np
 
 from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
-from normgeo.experiments.iam import Line, parts
+from normgeo.experiments.iam import Line, parts, spread
 from normgeo.experiments.networks.cells import Tree, init_linear, init_lstm, linear, lstm, rest
 from normgeo.experiments.networks.compiled import Experiment
 from normgeo.experiments.strokes import ALPHABET, phrase, write
@@ -172,7 +172,7 @@ def data(where: str | None = None) -> tuple[Tree, Tree, Tree]:
         raise Refusal(
             text("Lines of at least {steps} steps of the pen are needed in each part.", steps=STEPS)
         )
-    unit = np.concatenate([line.points[:, :2] for line in given[0]]).std()
+    unit = spread(given[0])
     longest = max(len(line.words) for part in given for line in part)
     learned, validation, test = (_given(part, unit, longest) for part in given)
     return learned, validation, test

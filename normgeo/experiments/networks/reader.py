@@ -6,7 +6,19 @@ first pair knows at word t, and u what the second knows at its ends,
     m(t) = tanh(W_y y(t) + W_u u),   s(t) ∝ exp(w · m(t)),   P(name) = Σ s(t) where t is this name
 
 Names are numbered anew whenever a question is drawn: nothing can be learned of a name itself.
-Statistics of batch norm are over the questions that are read together, also of those held out.
+
+Batch norm and layer norm are those of the LSTMs. Batch norm everywhere normalizes also the two
+terms that enter the tanh,
+
+    m(t) = tanh(BN(W_y y(t)) + BN(W_u u)),
+
+and neither the embeddings of the words nor the scores w · m(t). Statistics are over the questions
+that are read together, also of those held out, and apart for each word: of each LSTM in the order
+in which it reads, of W_y y(t) in that of the document. So it is the BN-everywhere of Cooijmans et
+al. Their BN-e* and BN-e** go further: inputs of the LSTMs have statistics that the words share, and
+sequences are turned round without what pads them. Here PADs stand before the words, so that they
+come last where an LSTM reads backward; no state moves there, but statistics count them. Running
+averages for held-out questions, which that paper keeps, there are none.
 
 Source: Hermann et al., Teaching machines to read and comprehend, 2015, section 3; Cooijmans et al.,
 Recurrent batch normalization, 2017, section 5.4; for P, Kadlec et al., Text understanding with the
@@ -23,7 +35,16 @@ import numpy as np
 
 from normgeo.base.text import text
 from normgeo.experiments.cnn_files import of_folder
-from normgeo.experiments.networks.cells import Tree, init_linear, init_lstm, linear, lstm, rest
+from normgeo.experiments.networks.cells import (
+    Tree,
+    gains,
+    init_linear,
+    init_lstm,
+    linear,
+    lstm,
+    normalize,
+    rest,
+)
 from normgeo.experiments.networks.compiled import Experiment
 from normgeo.experiments.questions import (
     ENTITIES,
@@ -36,6 +57,7 @@ from normgeo.experiments.questions import (
     of_manuals,
     vocabulary,
 )
+from normgeo.experiments.results import EVERYWHERE, METHODS
 
 EMBEDDING, NEURONS = 16, 16  # H, of each of the four LSTMs
 FIRST_SIZE = 0.1  # of the weights that place the attention, which starts nearly even
@@ -54,11 +76,12 @@ def init(key: jax.Array, method: str) -> Tree:
     """Return first parameters; the LSTMs are a leading axis of theirs."""
     of_words, of_document, of_query, of_attention, *of_cells = jax.random.split(key, 8)
     cells = [init_lstm(one, NEURONS, EMBEDDING, method) for one in of_cells]
+    normed = gains(method, 2 * NEURONS) if method == EVERYWHERE else {}
     return {
         "words": jax.random.normal(of_words, (FIRST_WORD + WORDS, EMBEDDING)),
         "cells": jax.tree.map(lambda *each: jnp.stack(each), *cells),
-        "document": init_linear(of_document, 2 * NEURONS, 2 * NEURONS),
-        "query": init_linear(of_query, 2 * NEURONS, 2 * NEURONS),
+        "document": init_linear(of_document, 2 * NEURONS, 2 * NEURONS) | normed,
+        "query": init_linear(of_query, 2 * NEURONS, 2 * NEURONS) | normed,
         "attention": init_linear(of_attention, 1, 2 * NEURONS, FIRST_SIZE),
     }
 
@@ -96,7 +119,10 @@ def read(params: Tree, document: jax.Array, query: jax.Array) -> Reading:
     forth, back, *asked = states(params, document, query)
     y = jnp.concatenate([forth, back[::-1]], axis=-1)
     u = jnp.concatenate([each[-1] for each in asked], axis=-1)
-    m = jnp.tanh(linear(params["document"], y) + linear(params["query"], u))
+    of_document, of_query = (
+        normalize(params[of], a @ params[of]["W"].T) for of, a in (("document", y), ("query", u))
+    )
+    m = jnp.tanh(of_document + of_query)
     odds = linear(params["attention"], m)[..., 0].T
     attention = jax.nn.softmax(jnp.where(document == PAD, NEVER, odds))
     places = jax.nn.one_hot(document, ENTITIES)  # no number of a word is one of these
@@ -206,8 +232,8 @@ EXPERIMENT = Experiment(
     cases=data,
     moving=moving,
     batch=32,
-    methods=("none", "batch", "layer"),
-    steps=420,
+    methods=METHODS,
+    steps=900,
     rates=(0.003, 0.01, 0.03, 0.1),
     figures=figures,
     others=(text("−log P of the answer, in nats"),),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from normgeo.base.text import text
-from normgeo.experiments.results import METHODS
+from normgeo.experiments.results import BATCH, EVERYWHERE, METHODS
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 
@@ -43,12 +43,14 @@ ABOUT = {
         text(
             "As in the original: cloze questions with hidden names, which are numbered anew each "
             "time; an LSTM from each end of the document and of the query, attention on the "
-            "document; batch norm with gains that begin at 0.1."
+            "document; batch norm of the LSTMs or of the attention too, with gains that begin at "
+            "0.1."
         ),
         text(
-            "Changed: documentation and not news, 32 words of it; 16 neurons and not hundreds; a "
-            "name has the attention of its places, and no further layer decides; no network "
-            "normalizes the attention."
+            "Changed: documentation and not news, 32 words of it around 8 that ask; questions "
+            "alone whose answer stands in the document beside a word that the query tells; 16 "
+            "neurons and not hundreds; a name has the attention of its places, and no further "
+            "layer decides."
         ),
     ),
     "skip_thoughts": About(
@@ -117,13 +119,21 @@ ABOUT = {
 NAMES = dict(
     zip(
         METHODS,
-        (text("without a norm"), text("with batch norm"), text("with layer norm")),
+        (
+            text("without a norm"),
+            text("with batch norm"),
+            text("with batch norm everywhere"),
+            text("with layer norm"),
+        ),
         strict=True,
     )
 )
 """The methods of the experiments, in words."""
 
+KINDS = {EVERYWHERE: BATCH}
+"""Methods that normalize as another does, but in more places: they share its color."""
+
 
 def normalizer_of(method: str) -> Normalizer:
     """Return the normalizer of a method."""
-    return NORMALIZERS.get(method, NORMALIZERS["standard"])
+    return NORMALIZERS.get(KINDS.get(method, method), NORMALIZERS["standard"])

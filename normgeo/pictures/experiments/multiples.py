@@ -150,8 +150,9 @@ STUDY = Study(
     title=text("Small experiments, with and without layer norm"),
     alt=text(
         "For each experiment a pair of axes: the figure on held-out cases against the steps of "
-        "training, a gray line without a norm, a blue one with batch norm, a green one with layer "
-        "norm, each on a band over the seeds; above it what the paper finds and whether it holds."
+        "training, a gray line without a norm, a blue one with batch norm, broken where it is "
+        "everywhere, a green one with layer norm, each on a band over the seeds; above it what the "
+        "paper finds and whether it holds."
     ),
     uses=(),
     compute=compute,

@@ -7,12 +7,12 @@ import plotly.graph_objects as go
 
 from normgeo.base.text import text
 from normgeo.experiments.results import FASTER
-from normgeo.pictures.experiments.about import ABOUT, NAMES, normalizer_of
+from normgeo.pictures.experiments.about import ABOUT, KINDS, NAMES, normalizer_of
 from normgeo.pictures.experiments.multiples import VERDICTS, Experiment, Multiples
 from normgeo.pictures.recurrent.curves_figure import Curve, reach, traces
 from normgeo.pictures.recurrent.curves_figure import Panel as Curves
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, axis_name, told
-from normgeo.pictures.style.template import THEMES
+from normgeo.pictures.style.template import MEASURED, THEMES, VARIANT
 from normgeo.tables import marks
 
 SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
@@ -55,6 +55,7 @@ def _curves(one: Experiment) -> Curves:
                 np.array(result.steps),
                 np.array(learned.validation),
                 NAMES[method],
+                VARIANT if method in KINDS else MEASURED,
             )
             for method, learned in result.methods.items()
         ],

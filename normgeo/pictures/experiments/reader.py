@@ -73,8 +73,8 @@ class Reading(NamedTuple):
         return int(self.methods[method].chance[place].argmax())
 
     def told(self, place: int) -> str:
-        """Who has the answer after a word of the query."""
-        right = [str(NAMES[m]) for m in self.methods if self.picked(m, place) == self.answer]
+        """How many have the answer after a word of the query."""
+        right = [self.picked(method, place) for method in self.methods].count(self.answer)
         words = {"n": place + 1, "all": self.words, "name": self.names[self.answer]}
         if not right:
             return text(
@@ -82,9 +82,11 @@ class Reading(NamedTuple):
                 **words,
             )
         return text(
-            "After {n} of {all} words the right name, “{name!s}”, leads {right}.",
+            "After {n} of {all} words the right name, “{name!s}”, leads in {right} of {networks} "
+            "networks.",
             **words,
-            right=listed(right),
+            right=right,
+            networks=len(self.methods),
         )
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.text import text
-from normgeo.pictures.experiments.about import NAMES, normalizer_of
+from normgeo.experiments.results import IN_WORDS
+from normgeo.pictures.experiments.about import normalizer_of
 from normgeo.pictures.experiments.reader import GAP, PLACEHOLDER, Reading, marker
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.lines import rounded
@@ -18,7 +20,8 @@ from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 
 HIGH = 170, 150
 FAINT = 0.45  # the ink of a word that has none
-CHOSEN = text("Networks see numbers in place of the names; bars are their chances.")
+LEAST = 0.05  # in %, half of the last digit that is kept: a bar of no length loses its name
+CHOSEN = text("Networks see numbers in place of the names; bars are their chances, in %.")
 
 
 def figure(result: Reading, theme: str) -> go.Figure:
@@ -43,7 +46,7 @@ def figure(result: Reading, theme: str) -> go.Figure:
 
 def _sheet(result: Reading, place: int, theme: str) -> Sheet:
     offered = result.offered
-    x = {"title": text("chance in %"), "range": [0, 105 * result.most], "zeroline": False}
+    x = {"range": [0, 105 * result.most], "zeroline": False}
     y = {
         "showticklabels": False,
         "ticks": "",
@@ -85,7 +88,7 @@ def _query(result: Reading, place: int, theme: str) -> Band:
 
 
 def _title(method: str) -> Band:
-    return Band([f"<b>{NAMES[method]}</b>"], color=method_color(normalizer_of(method)))
+    return Band([f"<b>{IN_WORDS[method]}</b>"], color=method_color(normalizer_of(method)))
 
 
 def _document(result: Reading, method: str, place: int, theme: str) -> Band:
@@ -112,14 +115,14 @@ def _colored(words: list[str], colors: list[str]) -> str:
 def _frame(result: Reading, place: int, theme: str) -> list[dict[str, Any]]:
     """A bar for each name that the document has, of each network."""
     found = []
-    for panel, method in enumerate(result.methods, start=1):
+    for panel, (method, one) in enumerate(result.methods.items(), start=1):
         color = method_color(normalizer_of(method))
         pale = blend(THEMES[theme].paper, color, 0.5)
         found.append(
             {
                 "type": "bar",
                 "orientation": "h",
-                "x": rounded(100 * result.methods[method].chance[place][result.offered]),
+                "x": rounded(np.maximum(100 * one.chance[place][result.offered], LEAST)),
                 "y": [*range(len(result.offered))],
                 "marker": {
                     "color": [color if at == result.answer else pale for at in result.offered]

@@ -19,12 +19,13 @@ from normgeo.pictures.style.template import CLAIM, MEASURED, THEMES, powers
 
 
 class Curve(NamedTuple):
-    """Values of one method, (seeds, K), at x (K,); its name, where it is not its title."""
+    """Values of one method, (seeds, K), at x (K,); a name that is not its title; its line style."""
 
     normalizer: Normalizer
     x: Array
     values: Array
     name: str = ""
+    dash: str = MEASURED
 
     @property
     def title(self) -> str:
@@ -118,7 +119,7 @@ def _line(curve: Curve, panel: Panel, number: int) -> go.Scatter:
         legendgroup=curve.title,
         mode="lines+markers" if len(mean) < 6 else "lines",
         marker={"size": 9},
-        line={"color": method_color(curve.normalizer), "width": 4, "dash": MEASURED},
+        line={"color": method_color(curve.normalizer), "width": 4, "dash": curve.dash},
         customdata=[power_of_ten(log) for log in mean] if panel.stays else None,
         hovertemplate=text(
             "{name}, {panel}: {value} at {x}<extra></extra>",
