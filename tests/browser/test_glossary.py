@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from normgeo.ui.teaching import glossary
+from normgeo.ui.teaching import glossary, present
 from tests.pairwise import first
 from tools.settled import still
 
@@ -116,7 +116,8 @@ def test_symbols_of_a_presented_page_come_by_their_key(server, page, wait_settle
     wait_settled(page)
     expect(page.locator(".st-key-glossary button:visible")).to_have_count(0)
     page.keyboard.press("?")
-    names = page.locator("dialog dl").first.locator("dt").all_inner_texts()
+    keys, names, _ = (each.locator("dt").all_inner_texts() for each in page.locator("dl").all())
+    assert keys == [*map(str, present.KEYS)]
     assert {"F", "KL"} < set(names) < set(glossary.entries())
     page.keyboard.press("Escape")
     expect(page.locator("dialog dl").first).to_be_hidden()

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from platform import python_version
 from typing import Any, final
@@ -71,6 +72,8 @@ class Training:
         self._learned, self._validation, self._test = parts
         self.experiment = experiment = experiment.fitting(self._learned)
         self._block = jax.jit(self._learn_and_evaluate, static_argnums=4)
+        self._tested = jax.jit(partial(evaluate, experiment))
+        self._alike = _shapes(self._test) == _shapes(self._validation)
         self.ways = {
             method if batch == experiment.batch else f"{method} {batch}": (method, batch)
             for batch in (experiment.batch, *experiment.further_batches)
@@ -86,7 +89,10 @@ class Training:
     def _learn_and_evaluate(
         self, runs: Runs, first: jax.Array, last: jax.Array, cases: Tree, batch: int
     ) -> tuple[Runs, jax.Array]:
-        """One function, so that a way compiles once: to evaluate alone is to learn 0 steps."""
+        """One function, so that a way compiles once: to evaluate alone is to learn 0 steps.
+
+        Cases for the test of other sizes would compile all of it again, and have `_tested`.
+        """
         steps, experiment = (first, last), replace(self.experiment, batch=batch)
         after = learn(experiment, runs, self._rates, self._seeds, steps, self._learned)
         return evaluate(experiment, after, cases)
@@ -190,7 +196,11 @@ class Training:
         at = int(means.argmin())
         mine = slice(at * S, at * S + S)
         at_best = runs._replace(params=runs.best_params)
-        _, test = self._block(at_best, 0, 0, self._test, batch)
+        _, test = (
+            self._block(at_best, 0, 0, self._test, batch)
+            if self._alike
+            else self._tested(at_best, self._test)
+        )
         figures = np.array(self.figures[way])[:, mine]
         judging, *others = figures.transpose(2, 1, 0)[: 1 + len(self.experiment.others)]
         tested, *further = np.asarray(test).T[: 1 + len(others), mine]
@@ -237,6 +247,10 @@ def most_memory() -> int:
 
 def _versions() -> dict[str, str]:
     return {"jax": jax.__version__, "optax": optax.__version__, "python": python_version()}
+
+
+def _shapes(cases: Tree) -> Tree:
+    return jax.tree.map(jnp.shape, cases)
 
 
 def _short(figures: Any) -> list[float | None]:
