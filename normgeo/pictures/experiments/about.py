@@ -39,7 +39,7 @@ ABOUT = {
         ),
     ),
     "reader": About(
-        text("Attentive reader"),
+        text("Reader"),
         text(
             "As in the original: cloze questions with hidden names, which are numbered anew each "
             "time; an LSTM from each end of the document and of the query, attention on the "

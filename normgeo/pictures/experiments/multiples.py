@@ -56,15 +56,14 @@ class Experiment(NamedTuple):
 
     @property
     def short(self) -> str:
-        """The same in a few words, from the least share to the largest."""
+        """The same in a word: the least share and the largest, ∞ where a seed never is as good."""
         reached = [round(100 * one) for one in self.shares if np.isfinite(one)]
         if not reached:
-            return text("never as good")
+            return text("never")
         low, high = min(reached), max(reached)
-        span = f"{high}%" if low == high else text("{low}–{high}%", low=low, high=high)
-        if len(reached) == len(self.shares):
-            return span
-        return text("{span} or never", span=span)
+        if len(reached) < len(self.shares):
+            return text("{low}–∞%", low=low)
+        return f"{high}%" if low == high else text("{low}–{high}%", low=low, high=high)
 
     @property
     def _listed(self) -> str:

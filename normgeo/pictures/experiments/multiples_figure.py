@@ -19,8 +19,8 @@ SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
 HIGH = 125, 170
 IN_A_ROW = 4
 SHARES = text(
-    "%: of the other's steps to its best figure, over all seeds; ✓ if all are at most {share}. "
-    "Lower is better.",
+    "%: of the other's steps to its best figure, all seeds (∞: never); ✓ if at most {share}, ✗ if "
+    "none below 100%. Lower is better.",
     share=f"{FASTER:.0%}",
 )
 SKIPPED = 0.1  # of the steps, for the range of figures
@@ -29,7 +29,7 @@ SKIPPED = 0.1  # of the steps, for the range of figures
 def figure(result: Multiples, theme: str) -> go.Figure:
     """Draw all experiments; a click on one opens it."""
     curves = [_curves(one) for one in result.experiments]
-    below = len(curves) - IN_A_ROW  # from here on nothing stands below a panel
+    below = (len(curves) - 1) // IN_A_ROW * IN_A_ROW  # the last row begins here
     panels = [
         _panel(*pair, theme, names_steps=place >= below)
         for place, pair in enumerate(zip(result.experiments, curves, strict=True))
@@ -65,18 +65,24 @@ def _curves(one: Experiment) -> Curves:
 def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) -> Panel:
     about, sign = ABOUT[one.result.name], SIGNS.get(one.verdict, "")
     color = marks.color(sign, theme) if sign else THEMES[theme].muted
-    verdict = f"<b>{VERDICTS[one.verdict]}:</b> {one.short}"
+    verdict = one.short if sign else f"<b>{VERDICTS[one.verdict]}:</b> {one.short}"
+    statement = one.result.statement
+    paper = text(
+        "Paper {section}: {short}", section=statement.section.split()[-1], short=statement.short
+    )
+    unit = curves.up.split()[0]  # nats, of whatever it is
     return Panel(
         {
             "title": curves.across if names_steps else "",
             "range": [0, one.result.steps[-1]],
             "zeroline": False,
+            "nticks": 4,
         },
-        {"title": curves.up, "range": _seen(one, curves), "zeroline": False, "nticks": 4},
+        {"title": unit, "range": _seen(one, curves), "zeroline": False, "nticks": 4},
         high=HIGH,
         over=[
-            Band([f"<b>{about.title}</b> ({one.result.statement.section.split()[-1]})"]),
-            Band([one.result.statement.short]),
+            Band([f"<b>{about.title}</b>"]),
+            Band([paper]),
             Band([verdict], color=color, sign=sign),
         ],
     )
