@@ -250,7 +250,8 @@ def _versions() -> dict[str, str]:
 
 
 def _shapes(cases: Tree) -> Tree:
-    return jax.tree.map(jnp.shape, cases)
+    shapes: Tree = jax.tree.map(jnp.shape, cases)
+    return shapes
 
 
 def _short(figures: Any) -> list[float | None]:
