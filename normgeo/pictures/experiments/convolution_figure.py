@@ -13,7 +13,7 @@ from normgeo.pictures.experiments.about import NAMES, normalizer_of
 from normgeo.pictures.experiments.convolution import Contrast
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import rounded
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Panel, Sheet, answer, axis_name, drawn, told
 from normgeo.pictures.style.template import THEMES
 from normgeo.settings import as_text
@@ -32,18 +32,9 @@ def figure(result: Contrast, theme: str) -> go.Figure:
     opening = result.opening
     whole, words = drawn(sheets, [*still, *moving[opening]], theme, opening)
     contrasts = result.contrasts.tolist()
-    frames = [
-        {
-            "name": number(contrast, 3),
-            "data": data,
-            "traces": list(range(len(still), len(still) + len(data))),
-            "layout": layout,
-        }
-        for contrast, data, layout in zip(contrasts, moving, words, strict=True)
-    ]
     add_slider(
         whole,
-        frames,
+        frames([number(one, 3) for one in contrasts], moving, words, len(still)),
         start=opening,
         prefix=text("contrast × "),
         theme=theme,

@@ -13,7 +13,7 @@ from normgeo.pictures.experiments.mnist import Digits, Way
 from normgeo.pictures.recurrent.curves_figure import Curve, traces
 from normgeo.pictures.recurrent.curves_figure import Panel as Curves
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Panel, Sheet, answer, axis_name, drawn, told
 from normgeo.pictures.style.template import THEMES
 
@@ -29,18 +29,9 @@ def figure(result: Digits, theme: str) -> go.Figure:
     sheets = [_sheet(result, place, theme) for place in range(len(result.steps))]
     opening = result.opening
     whole, words = drawn(sheets, [*still, *moving[opening]], theme, opening)
-    frames = [
-        {
-            "name": str(step),
-            "data": data,
-            "traces": list(range(len(still), len(still) + len(data))),
-            "layout": layout,
-        }
-        for step, data, layout in zip(result.steps, moving, words, strict=True)
-    ]
     add_slider(
         whole,
-        frames,
+        frames(result.steps, moving, words, len(still)),
         start=opening,
         prefix=text("updates: "),
         theme=theme,

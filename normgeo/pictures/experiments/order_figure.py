@@ -14,7 +14,7 @@ from normgeo.pictures.experiments.about import NAMES, normalizer_of
 from normgeo.pictures.experiments.order import SIDE, Order, Reading
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import rounded
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Panel, Sheet, answer, axis_name, drawn, told
 from normgeo.pictures.style.template import THEMES
 
@@ -31,18 +31,9 @@ def figure(result: Order, theme: str) -> go.Figure:
     moving = [list(_frame(result, step, theme)) for step in steps]
     sheets = [_sheet(result, step, theme) for step in steps]
     whole, words = drawn(sheets, [*still, *moving[result.opening]], theme, result.opening)
-    frames = [
-        {
-            "name": str(step),
-            "data": data,
-            "traces": list(range(len(still), len(still) + len(data))),
-            "layout": layout,
-        }
-        for step, data, layout in zip(steps, moving, words, strict=True)
-    ]
     add_slider(
         whole,
-        frames,
+        frames(steps, moving, words, len(still)),
         start=result.opening,
         prefix=text("words read: "),
         theme=theme,

@@ -14,7 +14,7 @@ from normgeo.pictures.experiments.about import normalizer_of
 from normgeo.pictures.experiments.reader import GAP, PLACEHOLDER, Reading, marker
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.lines import rounded
-from normgeo.pictures.style.player import add_slider
+from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, axis_name, drawn, told
 from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 
@@ -29,13 +29,9 @@ def figure(result: Reading, theme: str) -> go.Figure:
     moving = [_frame(result, place, theme) for place in range(result.words)]
     sheets = [_sheet(result, place, theme) for place in range(result.words)]
     whole, words = drawn(sheets, moving[result.opening], theme, result.opening)
-    frames = [
-        {"name": str(place + 1), "data": data, "traces": list(range(len(data))), "layout": layout}
-        for place, (data, layout) in enumerate(zip(moving, words, strict=True))
-    ]
     add_slider(
         whole,
-        frames,
+        frames(range(1, result.words + 1), moving, words),
         start=result.opening,
         prefix=text("words of the query: "),
         theme=theme,
