@@ -22,6 +22,12 @@ from normgeo.ui.tabs import Tabs, points
 def why(settings: Settings, picture: EqualKL | None) -> None:
     """Say why the ellipse became a wedge, and what doubling w costs."""
     if picture is None:
+        st.markdown(
+            text(
+                "Once there is a picture above, this tab explains it. Where there can be none, the "
+                "other tabs tell what F is."
+            )
+        )
         return
     left, right = st.columns(2, gap="large")
     with left:

@@ -31,6 +31,13 @@ def test_default_is_the_wedge_of_layer_norm_beside_the_ellipse_of_the_standard_m
     assert "each class against the rest" in page.words
 
 
+def test_tab_that_explains_a_picture_says_so_where_there_is_none(shown):
+    page = shown("fisher", neurons="2")
+    assert page.figures == []
+    assert "Choose another method, more neurons or other weights." in page.words
+    assert "Once there is a picture above, this tab explains it." in page.words
+
+
 def test_blocks_of_both_models_stand_beside_each_other_in_figures_of_few_bytes(shown):
     page = shown("fisher", tab="blocks")
     assert page.figures == ["equal_kl", "fisher"]

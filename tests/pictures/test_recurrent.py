@@ -1,6 +1,7 @@
 """The Recurrent pictures by value: what explodes, what dies, and what layer norm keeps."""
 
 import json
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -82,6 +83,16 @@ def test_frames_are_the_radii_and_drive_all_panels(identity):
         assert factors == [curves.factor for curves in identity.curves[float(frame.name)].values()]
     dashes = {trace.line.dash for trace in figure.data if trace.mode == "lines"}
     assert dashes == {"solid", "dash"}
+
+
+def test_number_over_a_panel_stays_on_one_line_with_its_method(identity):
+    """On a page, on a phone and in a hall, where lines are short, at every radius."""
+    figure = json.loads(RECURRENCE.figure(identity, "light").to_json())
+    said = re.findall(r'"text": "(.*?)(?<!\\)"', json.dumps(figure, ensure_ascii=False))
+    plain = [re.sub(r"<(?!br)[^>]*>", "", words).replace("\xa0", " ") for words in said]
+    lines = [line for words in plain for line in words.split("<br>")]
+    assert len([line for line in lines if "layer norm × " in line]) > len(RADII)
+    assert not [line for line in lines if re.search(r"(×|·|layer|layer norm)\s*$", line)]
 
 
 def dots(frame):

@@ -30,6 +30,7 @@ from normgeo.pictures.style.template import (
 
 HIGH = 222, 150  # pixels of a panel
 NUMBERS = 20  # type of the numbers over a panel
+KEPT = "\N{NO-BREAK SPACE}"  # a method's name and its number are on one line
 
 
 def figure(result: Recurrences, theme: str) -> go.Figure:
@@ -70,11 +71,13 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
 
     def at_end(numbers: Mapping[str, str]) -> str:
         """The number without normalization, then those of the methods, large, with their names."""
-        found = [colored(f"<b>{numbers[plain]}</b>", colors[plain], NUMBERS)]
+        whole = {key: said.replace(" ", KEPT) for key, said in numbers.items()}
+        found = [colored(f"<b>{whole[plain]}</b>", colors[plain], NUMBERS)]
         for key in others:
-            name = colored(result.setup.methods[key].title, colors[key], SMALL)
-            found.append(f"{name} {colored(f'<b>{numbers[key]}</b>', colors[key], NUMBERS)}")
-        return " \N{NO-BREAK SPACE}".join(found)
+            title = result.setup.methods[key].title.replace(" ", KEPT)
+            large = colored(f"<b>{whole[key]}</b>", colors[key], NUMBERS)
+            found.append(f"{colored(title, colors[key], SMALL)}{KEPT}{large}")
+        return f"{KEPT} ".join(found)
 
     norms = {key: float(curves.log10_norms[0]) for key, curves in methods.items()}
     heads = (

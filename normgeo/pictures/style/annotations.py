@@ -68,7 +68,7 @@ KEPT = "\ue001"  # stands for a space at which no line ends
 
 # Letters of the pages' font by their width, in hundredths of the size of type.
 ADVANCES = {
-    20: f" {KEPT}",
+    20: f" {KEPT}\N{NO-BREAK SPACE}",
     26: "',.:;Iijl|",
     31: "!()[]f{}-",
     35: "/\\rt",
