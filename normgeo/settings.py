@@ -94,7 +94,7 @@ class Settings:
         along: the null direction to walk along, by its reason, a key of `REASONS`; "auto" takes
             the first. walk: how far, as a multiple of the length of the weights that move.
         glimpse, pen, word, updates: the starting frames of the experiments that draw, write, read,
-            foretell sentences and name digits; the last frame if there are fewer.
+            predict sentences and name digits; the last frame if there are fewer.
         tab: which tab of a page is open, a word of that page; "auto" lets the page choose.
         example: the integers of the example by hand, the rows of X and then those of W.
         place: n and h of the summed input whose arithmetic the example shows, counted from 0.

@@ -32,7 +32,7 @@ TOPICS = 8  # that are told apart: the largest ones
 LEARNED = 20_000  # triples to learn from, at most
 SEEN, HELD_OUT = 100, 50  # sentences of a topic that a classifier is fitted to, and is asked
 LETTERS, OF_SENTENCE = 30, 200  # that are kept of a word, and of a sentence as it was written
-SALT = 37  # of the lot that puts files into parts: by it every topic has enough in each
+SALT = 37  # of the hash that divides files into parts; with it every topic has enough in each
 
 _UNDERLINE = re.compile(r"^\s*[-=~^+]{3,}\s*$", re.MULTILINE)
 _BEFORE = re.compile(r" (?=[.,:;?!)\]}])|(?<=[(\[{]) ")

@@ -137,7 +137,7 @@ def test_topics_that_stand_in_the_sentences_are_told(cases, method):
     lost, wrong, rank, nearest, wrote = skip_thoughts.figures(params, cases[1], jax.random.key(0))
     expected = skip_thoughts.loss(
         params,
-        {of: cases[1][of][: skip_thoughts.FORETOLD] for of in ("sentence", "before", "after")},
+        {of: cases[1][of][: skip_thoughts.PREDICTED] for of in ("sentence", "before", "after")},
         jax.random.key(0),
     )
     assert float(lost) == pytest.approx(float(expected), rel=1e-5)

@@ -1,4 +1,4 @@
-"""Section 6.3: skip-thoughts, vectors of sentences from which their neighbors are foretold.
+"""Section 6.3: skip-thoughts, vectors of sentences from which their neighbors are predicted.
 
 A GRU reads a sentence, its last state s is the vector. Two more write the sentence before and the
 one after, word by word, each from s and the words so far:
@@ -39,7 +39,7 @@ from normgeo.experiments.sentences import (
 from normgeo.experiments.spelling import spelled
 
 NEURONS, WORD = 40, 20  # H, of all three GRUs, and entries of the vector of a word
-FORETOLD = 200  # held-out sentences whose neighbors are foretold, the first ones
+PREDICTED = 200  # held-out sentences whose neighbors are predicted, the first ones
 CANDIDATES = 100  # among which the true next sentence is looked for
 RIDGE = 0.01  # of the classifier, as a share of the variance of a feature, which is 1
 WRITTEN, SHOWN = 40, 1  # held-out sentences after which networks write, and those on the page
@@ -74,7 +74,7 @@ def encode(params: Tree, sentences: jax.Array) -> jax.Array:
     return jax.lax.scan(step, jnp.zeros((len(sentences), NEURONS)), sentences.T)[0]
 
 
-def foretold(params: Tree, vectors: jax.Array, neighbors: jax.Array) -> jax.Array:
+def log_likelihoods(params: Tree, vectors: jax.Array, neighbors: jax.Array) -> jax.Array:
     """Return log P of each word of sentences before and after, (2, S, T): (2, S, T)."""
 
     def of(decoder: Tree, sentences: jax.Array) -> jax.Array:
@@ -94,7 +94,7 @@ def foretold(params: Tree, vectors: jax.Array, neighbors: jax.Array) -> jax.Arra
 def loss(params: Tree, cases: Tree, key: jax.Array) -> jax.Array:
     """Return −log P of both neighbors of sentences, in nats a word; an end counts as a word."""
     neighbors = jnp.stack([cases[of] for of in NEIGHBORS])
-    log_p = foretold(params, encode(params, cases["sentence"]), neighbors)
+    log_p = log_likelihoods(params, encode(params, cases["sentence"]), neighbors)
     counts = jnp.pad(neighbors[..., :-1] != END, ((0, 0), (0, 0), (1, 0)), constant_values=True)
     return -(counts * log_p).sum() / counts.sum()
 
@@ -152,7 +152,7 @@ def figures(params: Tree, cases: Tree, key: jax.Array) -> tuple[jax.Array, ...]:
     This is, for each held-out sentence, the nearest of those that are seen, (N,), and what is
     written after the first ones, (WRITTEN · LONGEST,).
     """
-    first = {of: cases[of][:FORETOLD] for of in ("sentence", *NEIGHBORS)}
+    first = {of: cases[of][:PREDICTED] for of in ("sentence", *NEIGHBORS)}
     lost = loss(params, first, key)
     N, M = len(cases["sentence"]), len(cases["seen"])
     together = jnp.concatenate([cases[of] for of in ("sentence", "after", "seen")])
@@ -173,7 +173,7 @@ def data(where: str | None = None) -> tuple[Tree, Tree, Tree]:
 
 
 def beside(found: Mapping[str, Mapping[str, Any]], validation: Tree) -> dict[str, list[Any]]:
-    """Return what each way of learning wrote after some sentences, and which it held for nearest.
+    """Return what each way of learning wrote after some sentences, and which one it found nearest.
 
     Of the whole ones they are those with the fewest unknown words, and of these the longest.
     """

@@ -1,4 +1,4 @@
-"""What each network writes next and holds for near, over its curves."""
+"""The sentence that each network writes next and the one that it finds nearest, over its curves."""
 
 from __future__ import annotations
 
