@@ -129,7 +129,7 @@ def begin(
             key="player",
             data={"skip": str(text("To the picture"))},
             width="content",
-            on_theme_change=lambda: None,
+            on_theme_change=url.catch_up,
             on_picked_change=_picked,
         )
     if url.bare():
@@ -155,7 +155,7 @@ def _settings(
     seen there, and does not count.
     """
     other = differing(settings, (name for name in names if name not in sliders))
-    opened = st.popover(str(text("Settings")), key="settings", on_change="rerun")
+    opened = st.popover(str(text("Settings")), key="settings", on_change=url.catch_up)
     if other:
         st.markdown(f":blue-badge[{len(other)}]", width="content")
     if not opened.open:
@@ -205,7 +205,7 @@ def _pages(page: str) -> None:
     """Draw the menu of pages for a phone, which has no room for the navigation."""
     if st.session_state.get(_SHOWN) != page:
         st.session_state[_SHOWN], st.session_state["pages"] = page, False
-    opened = st.popover(str(text("Pages")), key="pages", on_change="rerun")
+    opened = st.popover(str(text("Pages")), key="pages", on_change=url.catch_up)
     if opened.open:
         with opened:
             for name, title in PAGES.items():

@@ -43,7 +43,7 @@ def view_elsewhere() -> dict[str, str]:
 
 def show(**words: str | None) -> None:
     """Change how the page is shown, in its address; None removes a word."""
-    _catch_up()
+    catch_up()
     new = {**st.query_params.to_dict(), **_moved(), **words}
     _write({name: word for name, word in new.items() if word is not None})
 
@@ -85,8 +85,12 @@ def _write(query: Mapping[str, str]) -> None:
     state.pop(_MOVED, None)
 
 
-def _catch_up() -> None:
-    """Before a widget's change: its browser may not have heard of the change before."""
+def catch_up() -> None:
+    """Keep the address last written where a widget changes without changing the address.
+
+    Every change of a widget calls this: its browser may not have heard of the change before, and
+    would be taken to have gone back.
+    """
     written, before = st.session_state.get(_WRITTEN, ({}, []))
     if st.query_params.to_dict() in before:
         st.query_params.from_dict(written)
@@ -162,7 +166,7 @@ def move(name: str, word: str) -> bool:
     """Take the new value of a slider's setting; return whether it is valid."""
     if name not in SETTINGS or Settings.from_query({name: word})[1]:
         return False
-    _catch_up()
+    catch_up()
     st.session_state[_MOVED] = st.query_params.to_dict(), {**_moved(), name: word}
     return True
 
@@ -182,7 +186,7 @@ def link(settings: Settings) -> str:
 
 def change(**values: Any) -> None:
     """Write new values of settings into the URL; warn about invalid ones and leave them out."""
-    _catch_up()
+    catch_up()
     _change(values)
 
 

@@ -125,6 +125,7 @@ def test_row_clicked_opens_its_layer_of_a_checkpoint(server, page, wait_settled,
     np.savez(file, **{f"fc{i}.weight": np.arange(1.0, 7 + 2 * i).reshape(-1, 2) for i in range(4)})
     content = {"name": "net.npz", "mimeType": "application/zip", "buffer": file.getvalue()}
     page.locator("input[type=file]").first.set_input_files(content)
+    page.get_by_role("combobox", name="layer").wait_for()
     page.get_by_role("tab", name="All layers").click()
     table = page.locator(".st-key-layers_table").get_by_test_id("stDataFrame")
     table.wait_for()

@@ -109,6 +109,22 @@ def own_tab(shown):
     return shown("your_network", tab="own", rate="0.1")
 
 
+def test_change_before_a_file_was_sent_is_kept(own_tab):
+    """The browser sends a file with the address that it knows."""
+    before = own_tab.query
+    own_tab.app.selectbox(key="trained_by").set_value("adam").run()
+    after = own_tab.query
+    assert after == {**before, "trained_by": "adam"}
+    for key in (None, "own_drop"):
+        own_tab.app.query_params.clear()
+        own_tab.app.query_params.update(before)
+        if key is None:
+            given(own_tab, ("net.npz", NET))
+        else:
+            own_tab.app.button(key=key).click().run()
+        assert own_tab.query == after
+
+
 def test_config_of_an_upload_says_its_family(own_tab):
     """BERT's blocks are not written like Llama's, so names alone do not tell its norms."""
     rng, up = np.random.default_rng(0), "model.layers.0.mlp.up_proj.weight"

@@ -49,7 +49,7 @@ def button(shown: bool) -> None:
     _PLACE.set(None)
     if not shown:
         return
-    opened = st.popover(str(text("Share")), key="share", on_change="rerun")
+    opened = st.popover(str(text("Share")), key="share", on_change=url.catch_up)
     if opened.open:
         _PLACE.set(opened)
         with opened:

@@ -12,7 +12,7 @@ from normgeo.ui.teaching import break_it, predict
 
 def draw(page: str, settings: Settings) -> None:
     """Draw the button that opens the menu."""
-    with st.popover(str(text("Teach")), key="teach", on_change="rerun"):
+    with st.popover(str(text("Teach")), key="teach", on_change=url.catch_up):
         st.button(
             str(text("Present")),
             key="present_begin",

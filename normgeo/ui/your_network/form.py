@@ -163,6 +163,7 @@ def _others(own: Own | None) -> None:
 
 
 def _stated() -> None:
+    url.catch_up()
     own = held()
     if own is not None:
         own.family = st.session_state["own_family"] or None
@@ -199,6 +200,7 @@ def _roles(own: Own) -> None:
 
 
 def _chosen() -> None:
+    url.catch_up()
     own = held()
     if own is not None:
         own.choose(st.session_state["own_layer"])

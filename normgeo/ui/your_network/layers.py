@@ -29,6 +29,7 @@ def layers(settings: Settings, drawn: Neurons | None) -> None:
         if mine is None:
             url.change(layer=keys[row])
         else:
+            url.catch_up()
             mine.choose(keys[row])
 
     with Explained():

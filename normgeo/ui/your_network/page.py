@@ -138,6 +138,7 @@ def _light(neuron: int) -> None:
     if mine is None:
         url.change(neuron=neuron)
     else:
+        url.catch_up()
         mine.neuron = neuron
 
 

@@ -92,6 +92,7 @@ def _light(block: int | None) -> None:
     if mine is None:
         url.change(block=block)
     else:
+        url.catch_up()
         mine.block = block
 
 

@@ -11,7 +11,7 @@ from normgeo.datasets.opened import opened
 from normgeo.datasets.tensor_files import SUFFIXES
 from normgeo.pictures.your_network.own_network import NETWORK
 from normgeo.pictures.your_network.own_run import RUN
-from normgeo.ui import source
+from normgeo.ui import source, url
 from normgeo.ui.your_network import own, own_network, run
 from normgeo.ui.your_network.files import files, hold
 
@@ -53,6 +53,7 @@ def leave(what: str, left: bool = True) -> None:
 
     `what` is WEIGHTS, which includes all other files of the layer, or RUN, or NETWORK.
     """
+    url.catch_up()
     _forget(what)
     for each in OF_LAYER if what == WEIGHTS else (what,):
         hold(each, [])
@@ -81,6 +82,7 @@ def _key(what: str) -> str:
 
 def _taken(what: str) -> None:
     """Hold the upload, in place of the previous one for the same purpose."""
+    url.catch_up()
     given = st.session_state[_key(what)] or []
     _forget(what)
     try:
