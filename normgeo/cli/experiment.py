@@ -56,7 +56,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--list",
         action="store_true",
-        help=text("what the results that ship took, on two busy cores"),
+        help=text("the time and the memory that each needs here, about"),
     )
     parser.add_argument("--steps", type=int, metavar="N", help=text("of the optimizer"))
     parser.add_argument(
@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> None:
 
     """
     if options.list:
-        print_table(_listed(), "text")
+        print_table(_listed(_there_is_jax()), "text")
         return
     if options.name is None:
         raise Refusal(
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> None:
         raise Refusal("A result is written to .json; got {path!s}.", path=options.output)
     for path in filter(None, (options.output, options.resume)):
         require_writable(path)
-    if not (find_spec("jax") and find_spec("optax")):
+    if not _there_is_jax():
         raise Failure('The experiments need JAX and optax: pip install "normgeo[experiments]".')
     from normgeo.experiments.networks.training import Training, choose
 
@@ -174,20 +174,32 @@ def _print(result: Result) -> None:
         )
 
 
-def _listed() -> Table:
-    """What the results that ship have taken."""
+def _there_is_jax() -> bool:
+    return bool(find_spec("jax") and find_spec("optax"))
+
+
+def _listed(here: bool) -> Table:
+    """What the results that ship have taken, and with JAX what they would take on this machine."""
     results = [load(name) for name in STATEMENTS]
+    note = text("The time is that of the machine that made the results that ship; without JAX this one cannot be timed.")
+    faster = dict.fromkeys(STATEMENTS, 1.0)
+    if here:
+        from normgeo.experiments.networks.pace import pace
+
+        now = pace()
+        faster = {each.name: now / each.pace for each in results}
+        note = text("The time is about what this machine needs: a small network was timed here just now.")
     rows = tuple(
         (
             each.name,
             each.steps[-1],
-            time_in_words(each.seconds),
+            time_in_words(each.seconds * faster[each.name]),
             f"{each.bytes / 1e9:.1f} GB",
             each.data,
         )
         for each in results
     )
-    return Table(("experiment", "steps", "time", "memory", "data"), rows)
+    return Table(("experiment", "steps", "time", "memory", "data"), rows, notes=(note,))
 
 
 def _command(options: argparse.Namespace, asked: dict[str, Any]) -> str:

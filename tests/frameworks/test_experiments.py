@@ -21,6 +21,7 @@ from normgeo import NORMALIZERS, CellLayer, Normalizer, run_cell
 from normgeo.__main__ import main
 from normgeo.base.progress import Stop
 from normgeo.base.refusal import Refusal
+from normgeo.cli.progress import time_in_words
 from normgeo.experiments import captions as files
 from normgeo.experiments import strokes
 from normgeo.experiments.networks import (
@@ -33,6 +34,7 @@ from normgeo.experiments.networks import (
     order,
     reader,
 )
+from normgeo.experiments.networks.pace import pace
 from normgeo.experiments.networks.training import Training
 from normgeo.experiments.questions import (
     BLANK,
@@ -44,7 +46,7 @@ from normgeo.experiments.questions import (
     Question,
     encoded,
 )
-from normgeo.experiments.results import METHODS, STATEMENTS, result_of
+from normgeo.experiments.results import METHODS, STATEMENTS, load, result_of
 
 ROOT = Path(__file__).parents[2]
 BOTH = ("none", "layer")
@@ -451,6 +453,16 @@ def test_command_writes_what_the_page_reads(tmp_path, capsys):
     )
     assert main([*asked, "--norm", BOTH[1]]) == 0
     assert "Here: " not in capsys.readouterr().out
+
+
+def test_list_tells_the_time_that_this_machine_needs(monkeypatch, capsys):
+    assert 0 < pace() < math.inf
+    result = load("draw")
+    for times in (1, 2, 30):
+        monkeypatch.setattr("normgeo.experiments.networks.pace.pace", lambda: times * result.pace)
+        assert main(["experiment", "--list"]) == 0
+        row = next(line for line in capsys.readouterr().out.splitlines() if "draw" in line)
+        assert time_in_words(times * result.seconds) in row
 
 
 @pytest.mark.parametrize("name", STATEMENTS)

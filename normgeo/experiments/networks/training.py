@@ -30,6 +30,7 @@ from normgeo.base.text import text
 from normgeo.base.writing import write_bytes
 from normgeo.experiments.networks.cells import Tree
 from normgeo.experiments.networks.compiled import Experiment, Runs, evaluate, first_runs, learn
+from normgeo.experiments.networks.pace import pace
 
 POINTS = 30  # of a curve, about
 
@@ -42,7 +43,8 @@ class Training:
         experiment: that it is of. asked: steps, seeds, rates and methods. done: steps taken.
         ways: to learn, each a method and a size of batches; that of the experiment has the method's
             name. steps: before each evaluation. figures: on the validation set for each way,
-            (R, 1 + others + watched) at each evaluation. seconds: of all blocks.
+            (R, 1 + others + watched) at each evaluation. seconds: of all blocks, and of what was
+            compiled for them.
 
     """
 
@@ -64,7 +66,8 @@ class Training:
             "methods": [*methods],
             "data": where,
         }
-        self.done, self.steps, self.seconds = 0, [0], 0.0
+        began = time.monotonic()
+        self.done, self.steps = 0, [0]
         grid = [(rate, seed) for rate in rates for seed in seeds]
         self._rates = jnp.array([rate for rate, _ in grid])
         self._seeds = jnp.array([seed for _, seed in grid])
@@ -85,6 +88,7 @@ class Training:
             runs = first_runs(experiment, self._seeds, method)
             self.runs[way], figures = self._block(runs, 0, 0, self._validation, batch)
             self.figures[way] = [figures.tolist()]
+        self.seconds = time.monotonic() - began
 
     def _learn_and_evaluate(
         self, runs: Runs, first: jax.Array, last: jax.Array, cases: Tree, batch: int
@@ -178,6 +182,7 @@ class Training:
             "data": self.asked["data"] or self.experiment.data,
             "seeds": self.asked["seeds"],
             "seconds": round(self.seconds),
+            "pace": round(pace(), 4),
             "bytes": most_memory(),
             "device": jax.default_backend(),
             "unit": self.experiment.unit,
