@@ -39,8 +39,9 @@ def download(page: Page, name: str, folder: Path) -> Path:
     return target
 
 
-@pytest.mark.exhaustive
-def test_bar_tells_how_far_the_computation_is_and_a_stop_keeps_what_there_is(fresh_server, page):
+def test_bar_tells_how_far_the_computation_is_and_a_stop_keeps_what_there_is(
+    fresh_server, page, wait_settled, axe
+):
     """Stopped, as the audit of the other tests is enough."""
     page.goto(f"{fresh_server}/audit")
     expect(page.get_by_role("progressbar")).to_be_visible()
@@ -54,8 +55,11 @@ def test_bar_tells_how_far_the_computation_is_and_a_stop_keeps_what_there_is(fre
     stopped = page.get_by_text(re.compile(rf"^Stopped: \d+ of {len(CLAIMS)} are checked\.$"))
     expect(stopped).to_be_visible()
     expect(page.get_by_role("progressbar")).to_have_count(0)
+    wait_settled(page)
+    assert axe(page) == []
 
 
+@pytest.mark.exhaustive
 def test_inexact_places_are_the_first_thing_on_a_projector(shown):
     headline = shown.locator(".headline")
     expect(headline).to_have_text(re.compile("^\\d+ of \\d+ statements of the paper do not hold"))
@@ -66,6 +70,7 @@ def test_inexact_places_are_the_first_thing_on_a_projector(shown):
     expect(last.locator(".word")).to_have_text("does not hold")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("width", "height", "tallest"), [(1280, 720, 2500), (390, 844, 5000)])
 def test_all_statements_are_a_list_of_lines(
     server, open_page, wait_settled, width, height, tallest
@@ -78,12 +83,14 @@ def test_all_statements_are_a_list_of_lines(
         assert row.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
 
 
+@pytest.mark.exhaustive
 def test_statements_are_larger_on_a_wide_screen(server, open_page, wait_settled):
     page = opened(open_page(1920, 1080), f"{server}/audit", wait_settled)
     row = page.locator(".st-key-audit .statement").last
     assert row.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") >= 18
 
 
+@pytest.mark.exhaustive
 def test_details_of_a_statement_are_unfolded_by_keys(shown, axe):
     row = shown.locator('.st-key-audit [data-claim="dataset_rescaling"]')
     expect(row.get_by_text("It would hold if")).to_be_visible()
@@ -94,6 +101,7 @@ def test_details_of_a_statement_are_unfolded_by_keys(shown, axe):
     row.locator("summary").press("Enter")
 
 
+@pytest.mark.exhaustive
 def test_link_leads_to_the_state_that_shows_it(audit, wait_settled):
     audit.locator('[data-claim="dataset_rescaling"] summary').click()
     audit.locator('.st-key-audit a[data-key="dataset_rescaling"]').click()
@@ -105,6 +113,7 @@ def test_link_leads_to_the_state_that_shows_it(audit, wait_settled):
     )
 
 
+@pytest.mark.exhaustive
 def test_link_may_be_opened_by_its_address(shown, open_page, wait_settled):
     """Negative control of the click: what a new tab or a copied link opens is the same state."""
     link = shown.locator('.st-key-audit a[data-key="frozen"]')
@@ -115,6 +124,7 @@ def test_link_may_be_opened_by_its_address(shown, open_page, wait_settled):
     assert query(other) == {"statistics": ["frozen"]}
 
 
+@pytest.mark.exhaustive
 def test_filter_is_in_the_url_and_back(audit, wait_settled):
     audit.get_by_role("radio", name="do not").click()
     wait_settled(audit)
@@ -126,6 +136,7 @@ def test_filter_is_in_the_url_and_back(audit, wait_settled):
     expect(audit.locator(".st-key-audit .verdict")).to_have_count(len(CLAIMS))
 
 
+@pytest.mark.exhaustive
 def test_report_opens_by_itself_offline(shown, open_file, tmp_path):
     file = download(shown, "HTML", tmp_path)
     assert file.name == "normgeo-audit.html"
@@ -139,6 +150,7 @@ def test_report_opens_by_itself_offline(shown, open_file, tmp_path):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.exhaustive
 def test_report_is_printed_as_pdf(shown, tmp_path):
     content = download(shown, "PDF", tmp_path).read_bytes()
     assert content.startswith(b"%PDF-")
@@ -146,6 +158,7 @@ def test_report_is_printed_as_pdf(shown, tmp_path):
     assert content.count(b"/Type /Page\n") > 3
 
 
+@pytest.mark.exhaustive
 def test_records_are_taken_away_as_json(shown, tmp_path):
     records = json.loads(download(shown, "JSON", tmp_path).read_text("utf-8"))
     assert [record["key"] for record in records] == list(CLAIMS)

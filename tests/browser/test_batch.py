@@ -97,6 +97,7 @@ def test_slider_moves_what_is_lit_and_the_address(batch):
     assert after[lit - 1] > 3 * before[lit], "batch norm's column is four times as long"
 
 
+@pytest.mark.exhaustive
 def test_a_click_on_a_size_starts_the_run(server, page, wait_settled):
     page.goto(f"{server}/batch?dataset=iris&epochs=1")
     page.locator(".st-key-figure_axes .frames input").wait_for()
@@ -154,6 +155,7 @@ def test_other_page_while_it_trains_leaves_nothing_behind(server, page, wait_set
     wait_settled(page)
 
 
+@pytest.mark.exhaustive
 def test_deep_link_shows_its_picture(server, page, wait_settled):
     page.goto(f"{server}/batch?batch_size=2&dataset=wine")
     page.locator(".st-key-figure_axes .frames input").wait_for()
@@ -166,6 +168,7 @@ def test_deep_link_shows_its_picture(server, page, wait_settled):
     assert any("Wine" in caption for caption in words(page, "noise"))
 
 
+@pytest.mark.exhaustive
 def test_picture_fits_a_projector(shown):
     for key in ("figure_axes", "axes_pin"):
         box = shown.locator(f".st-key-{key}").bounding_box()

@@ -121,6 +121,7 @@ def test_static_files_have_the_shape_of_their_format(
     assert list(tmp_path.iterdir()) == [target]
 
 
+@pytest.mark.exhaustive
 def test_one_browser_draws_several_figures(figure: go.Figure) -> None:
     with export.browser() as draw:
         for format in export.STATIC:
@@ -139,6 +140,7 @@ WIDTH_THERE = """async () => {
 }"""
 
 
+@pytest.mark.exhaustive
 def test_exported_words_are_as_wide_as_on_the_page(
     server: str, page: Page, open_file: Callable[[Path], Page], tmp_path: Path
 ) -> None:

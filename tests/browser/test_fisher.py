@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 from .conftest import address
 
 
+@pytest.mark.exhaustive
 def test_deep_link_shows_its_picture_above_the_fold(server, page, wait_settled):
     page.goto(f"{server}/fisher?tab=eq13")
     wait_settled(page)

@@ -28,15 +28,16 @@ QUESTIONS = {
 DATA_IN_HEADING = {"Invariance", "Fisher", "Batch"}
 # Those of Home are the slides of a presentation.
 TABS = {PATHS[str(title)]: tabs_of(name) * (name != "home") for name, title in PAGES.items()}
-every_page = pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
+AUDIT = "The paper, checked"  # another test opens it; the whole audit takes minutes
 
 
-@pytest.mark.parametrize("title", first(["Learning rate", *PATHS]))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("title", PATHS)
 def test_first_request_to_a_new_server_may_be_a_deep_link(fresh_server, page, wait_settled, title):
     page.goto(f"{fresh_server}{PATHS[title]}?dataset=wine")
     # A new server imports its libraries first, and may calm down before it starts over.
     expect(page.get_by_role("heading", level=1)).to_have_text(QUESTIONS[title])
-    if title == "The paper, checked":
+    if title == AUDIT:
         page.get_by_role("button", name="Stop").click()  # the audit of other tests is enough
     wait_settled(page)
     boxes = page.get_by_role("combobox", name="data", exact=True)
@@ -120,7 +121,8 @@ def opened_tabs(page: Page, wait_settled: Callable[[Page], None], path: str) -> 
 NEXT_TO_PICTURE = [path for path in TABS if TABS[path] and path != "/experiments"]
 
 
-@pytest.mark.parametrize("path", first(["/fisher", "/symmetry", "/recurrent", *NEXT_TO_PICTURE], 3))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("path", NEXT_TO_PICTURE)
 def test_row_of_tabs_is_on_the_screen_next_to_the_main_picture(
     server, open_page, wait_settled, path
 ):
@@ -145,11 +147,20 @@ def test_row_of_tabs_is_on_the_screen_next_to_the_main_picture(
 
 
 @pytest.mark.parametrize("scheme", first(RULES))
-@every_page
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=title, marks=pytest.mark.exhaustive if title == AUDIT else ())
+        for title, path in PATHS.items()
+    ],
+)
 def test_no_accessibility_violation_in_any_tab_and_theme(
     server, page, wait_settled, axe, path, scheme
 ):
-    """With a setting that no picture uses, so that the server computes each only once."""
+    """With a setting that no picture uses, so that the server computes each only once.
+
+    The main slider goes to both ends.
+    """
     page.goto(f"{server}{path}?rows=named")
     wait_settled(page)
     page.keyboard.press("Tab")
@@ -158,6 +169,12 @@ def test_no_accessibility_violation_in_any_tab_and_theme(
     slider = page.locator(".frames input")
     if slider.count():
         expect(slider.first).to_be_focused()  # after one press of Tab
+        told = []
+        for key in ("Home", "End"):
+            page.keyboard.press(key)
+            wait_settled(page)
+            told.append(page.locator(".frames output").first.text_content())
+        assert told[0] != told[1]
     switch(page, scheme)
     assert axe(page, only=RULES[scheme]) == []
     assert papers(page) <= PAPERS[scheme]
@@ -166,6 +183,7 @@ def test_no_accessibility_violation_in_any_tab_and_theme(
         assert papers(page) <= PAPERS[scheme], tab
 
 
+@pytest.mark.exhaustive
 def test_a_measured_network_has_no_accessibility_violation(server, page, wait_settled, axe):
     page.goto(f"{server}/your_network?subject=network")
     wait_settled(page)
@@ -228,7 +246,8 @@ IN_SIGHT = {
 """What a page answers, in words of its main picture."""
 
 
-@pytest.mark.parametrize("path", first(IN_SIGHT))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("path", IN_SIGHT)
 def test_answer_is_in_sight_over_the_slider_of_a_phone(server, phone, wait_settled, path):
     phone.goto(server + path)
     wait_settled(phone)
@@ -310,7 +329,8 @@ LISTENING = """() => ["resize", "click", "pointerdown", "pointermove", "keydown"
   "MutationObserver", "ResizeObserver"].map((name) => [name, live[name]?.size ?? 0])"""
 
 
-@pytest.mark.parametrize("present", first(["", "&present=1"]))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("present", ["", "&present=1"])
 def test_page_that_is_drawn_again_listens_no_more_than_before(
     server, own_page, wait_settled, present
 ):

@@ -18,7 +18,6 @@ from normgeo.pictures import PICTURES
 from normgeo.pictures.style.export import write
 from normgeo.pictures.style.player import for_script
 from normgeo.settings import Settings
-from tests.pairwise import first
 
 MOST = 4  # frames that are tried, of a picture with more: its ends, and two between
 
@@ -152,6 +151,7 @@ def test_from_each_frame_to_each_other_a_fresh_drawing_is_shown(
     assert wrong == {}
 
 
+@pytest.mark.exhaustive
 def test_a_frame_over_the_figure_is_the_figure_that_opens_at_it(
     moving: dict[str, go.Figure],
 ) -> None:
@@ -169,7 +169,8 @@ def test_a_frame_over_the_figure_is_the_figure_that_opens_at_it(
             assert whole(drawn, place) == whole(fresh, place), name
 
 
-@pytest.mark.parametrize("path", first(["/learning_rate", "/invariance", "/fisher"]))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("path", ["/learning_rate", "/invariance", "/fisher"])
 def test_figures_of_another_screen_are_drawn_and_then_rest(
     server: str, page: Page, wait_settled: Callable[[Page], None], path: str
 ) -> None:

@@ -72,6 +72,7 @@ def test_a_chapter_leads_on_in_the_same_state(look_at, wait_settled):
     assert query(page)["growth"] == ["4"]
 
 
+@pytest.mark.exhaustive
 def test_stop_of_a_tour_is_a_click_away(server, page, wait_settled, axe):
     page.goto(server)
     wait_settled(page)

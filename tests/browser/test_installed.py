@@ -18,7 +18,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from normgeo.ui.teaching import tours
-from tests.pairwise import first
 from tools.server import answering
 
 ROOT = Path(__file__).parents[2]
@@ -137,14 +136,13 @@ def answers_others(url: str) -> bool:
         return probe.connect_ex(("127.0.0.2", urlsplit(url).port)) == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("command", "path", "question"),
-    first(
-        [
-            ("normgeo open", "/learning_rate", r"\?$"),
-            ("python -m normgeo open", "/", r"Drag the contrast of one picture"),
-        ]
-    ),
+    [
+        ("normgeo open", "/learning_rate", r"\?$"),
+        ("python -m normgeo open", "/", r"Drag the contrast of one picture"),
+    ],
 )
 def test_first_request_to_an_installed_explorer_is_any_page(
     explorer: str,

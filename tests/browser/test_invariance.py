@@ -65,6 +65,7 @@ def table_words(page: Page) -> list[str]:
     return [word for word, _, _ in cells]
 
 
+@pytest.mark.exhaustive
 def test_table_and_picture_fit_a_projector(shown):
     for key in ("table", "figure_effect", "effect_pin"):
         box = shown.locator(f".st-key-{key}").bounding_box()

@@ -68,6 +68,7 @@ def test_slider_moves_both_halves_without_the_server(learning_rate):
     assert "growth=8" in learning_rate.url
 
 
+@pytest.mark.exhaustive
 def test_picture_with_its_numbers_fits_a_projector(shown):
     box = figure(shown).bounding_box()
     assert box["y"] + box["height"] <= 720
@@ -84,7 +85,8 @@ STATES = [
 ]
 
 
-@pytest.mark.parametrize("state", first(STATES))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("state", STATES)
 def test_no_words_of_any_frame_are_cut_or_on_each_other(look_at, state):
     page = look_at(f"/learning_rate{state}")
     for key in ("Home", *["ArrowRight"] * 10):
@@ -139,6 +141,7 @@ def assert_apart(boxes, frame) -> None:
             assert apart, (text, other_text)
 
 
+@pytest.mark.exhaustive
 def test_deep_link_opens_at_its_norm(server, page, wait_settled):
     page.goto(f"{server}/learning_rate?growth=4&method=layer")
     wait_settled(page)
@@ -261,6 +264,7 @@ def test_exported_page_plays_steps_and_rewinds_by_keyboard(open_file, tmp_path):
     expect(words).to_have_text("step 1")
 
 
+@pytest.mark.exhaustive
 def test_number_left_open_is_set_and_emptied_again(server, page, wait_settled):
     page.goto(f"{server}/learning_rate?dataset=wine&steps=10")
     wait_settled(page)
@@ -318,6 +322,7 @@ def test_phone_stacks_the_panels_and_scrolls_nothing_sideways(server, phone, wai
     assert_words_of_the_picture_apart(phone)
 
 
+@pytest.mark.exhaustive
 def test_buttons_of_a_figure_do_not_wait_for_a_slider_that_rests(server, page, wait_settled):
     """As others do, for a moment: Python hears of the slider first."""
     page.goto(f"{server}/learning_rate?tab=descent")

@@ -4,6 +4,7 @@ import base64
 import re
 from urllib.parse import unquote
 
+import pytest
 import segno
 from playwright.sync_api import Locator, expect
 
@@ -58,6 +59,7 @@ def test_reset_takes_the_slider_back(server, page, wait_settled):
     )
 
 
+@pytest.mark.exhaustive
 def test_slider_keeps_its_frame_whatever_changes_next(server, open_page, wait_settled):
     """Streamlit's page has a copy of the address, which the frame is not in."""
     page = open_page(permissions=["clipboard-read", "clipboard-write"])

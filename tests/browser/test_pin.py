@@ -5,8 +5,6 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.pairwise import first
-
 from .conftest import address, query
 
 NOW, PINNED = ".st-key-figure_turn", ".st-key-figure_pinned"
@@ -71,6 +69,7 @@ def test_state_is_pinned_compared_swapped_and_unpinned_by_keys(server, page, wai
     assert query(page) == {"method": ["layer"], "growth": ["16"]}
 
 
+@pytest.mark.exhaustive
 def test_focus_stays_where_pictures_are_pinned_swapped_and_unpinned(server, page, wait_settled):
     """The buttons are drawn anew; the focus must not fall to the page's start."""
     page.goto(f"{server}/learning_rate?method=layer")
@@ -81,15 +80,14 @@ def test_focus_stays_where_pictures_are_pinned_swapped_and_unpinned(server, page
         expect(page.get_by_role("button", name=focused, exact=True).first).to_be_focused()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("address", "link", "to"),
-    first(
-        [
-            ("/", ".st-key-chapter_contrast [data-testid=stPageLink] a", "invariance"),
-            ("/", ".st-key-way_explore button", "invariance"),
-            ("/audit", "[data-key]", "invariance"),
-        ]
-    ),
+    [
+        ("/", ".st-key-chapter_contrast [data-testid=stPageLink] a", "invariance"),
+        ("/", ".st-key-way_explore button", "invariance"),
+        ("/audit", "[data-key]", "invariance"),
+    ],
 )
 def test_links_of_home_and_of_the_audit_take_the_pin_along(
     server, page, wait_settled, address, link, to
@@ -136,9 +134,10 @@ def test_pin_goes_along_through_the_navigation_and_leads_back(server, page, wait
     assert place(page, NOW) == place(page, PINNED)
 
 
-@pytest.mark.parametrize("scheme", first(["light", "dark"]))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    ("width", "height", "touch"), first([(1280, 720, False), (1920, 1080, False), (390, 844, True)])
+    ("width", "height", "touch"), [(1280, 720, False), (1920, 1080, False), (390, 844, True)]
 )
 def test_two_pictures_are_legible_on_every_screen(
     server, open_page, wait_settled, axe, scheme, width, height, touch
@@ -185,6 +184,7 @@ def test_page_for_a_room_or_a_slide_keeps_its_pin_out_of_sight(server, page, wai
     assert pinned(page) == {"method": "layer", "growth": "4"}
 
 
+@pytest.mark.exhaustive
 def test_click_in_a_pinned_picture_chooses_nothing(server, page, wait_settled):
     page.goto(f"{server}/invariance?{urlencode({'pin': 'effect?dataset=digits'})}")
     wait_settled(page)
@@ -204,6 +204,7 @@ def test_click_in_a_pinned_picture_chooses_nothing(server, page, wait_settled):
     assert "index" in query(page), "as the same click does in the picture of the page"
 
 
+@pytest.mark.exhaustive
 def test_pin_keeps_where_the_slider_has_just_come_to_rest(server, page, wait_settled):
     page.goto(f"{server}/learning_rate?method=layer")
     wait_settled(page)

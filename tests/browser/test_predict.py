@@ -5,8 +5,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.pairwise import first
-
 from .conftest import query, shared
 
 # What only an answer says: captions, alt texts, verdicts, exports, code. The buttons say yes, no.
@@ -76,8 +74,9 @@ def test_cell_is_predicted_by_keys_alone(server, page, wait_settled, axe):
     assert axe(page) == []
 
 
-@pytest.mark.parametrize("path", first(["/invariance", "/learning_rate"]))
-@pytest.mark.parametrize("answered", first([True, False]))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("path", ["/invariance", "/learning_rate"])
+@pytest.mark.parametrize("answered", [True, False])
 def test_question_and_picture_fit_a_projector(server, page, wait_settled, path, answered):
     page.goto(f"{server}{path}?predict=1")
     wait_settled(page)
@@ -109,8 +108,9 @@ def test_hidden_picture_on_a_phone_is_whole_and_short(server, phone, wait_settle
     assert hidden < phone.locator(".js-plotly-plot").first.bounding_box()["height"] - 200
 
 
-@pytest.mark.parametrize("path", first(["/audit", "/invariance", "/learning_rate"]))
-@pytest.mark.parametrize(("width", "height"), first([(1280, 720), (1920, 1080)]))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("path", ["/audit", "/invariance", "/learning_rate"])
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
 def test_score_is_told_and_stands_with_the_answer_on_a_screen(
     server, open_page, wait_settled, path, width, height
 ):

@@ -147,7 +147,8 @@ def test_a_measured_network_is_read_from_the_back_row(server, page, wait_settled
     assert_read_from_the_back_row(page, wait_settled)
 
 
-@pytest.mark.parametrize("name", first(["batch", *PAGES]))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", PAGES)
 def test_every_picture_is_read_from_the_back_row(server, page, wait_settled, name):
     """Slide after slide, as they are gone through in a room."""
     page.goto(f"{server}/{'' if name == 'home' else name}?present=1")
@@ -250,6 +251,7 @@ def test_arrows_go_through_slides_and_the_list_of_keys_says_so(server, page, wai
     assert query(page) == {"present": ["1"], "batch_size": ["4"]}, "an open list keeps the slide"
 
 
+@pytest.mark.exhaustive
 def test_presented_table_1_and_its_picture_have_one_screen(server, page, wait_settled):
     for width, height in SCREENS:
         page.set_viewport_size({"width": width, "height": height})
@@ -258,6 +260,7 @@ def test_presented_table_1_and_its_picture_have_one_screen(server, page, wait_se
         expect(page.locator(".st-key-figure_effect .frames input")).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.exhaustive
 def test_present_begins_in_the_menu_and_goes_along(server, page, wait_settled):
     opened(page, f"{server}/recurrent", wait_settled)
     page.get_by_role("button", name="Teach").click()
@@ -266,6 +269,7 @@ def test_present_begins_in_the_menu_and_goes_along(server, page, wait_settled):
     page.wait_for_function("location.search.includes('present=1')")
 
 
+@pytest.mark.exhaustive
 def test_address_that_embeds_with_a_number_does_so_too(server, page):
     page.goto(f"{server}/recurrent?embed=1")
     page.wait_for_url("**/recurrent?embed=true")
@@ -311,6 +315,7 @@ def test_embedded_page_is_one_figure_whose_slider_works(
     assert axe(page) == []
 
 
+@pytest.mark.exhaustive
 def test_link_to_the_whole_page_keeps_what_is_a_default_elsewhere(server, page, wait_settled):
     """Fisher shows layer norm where the address names no method."""
     opened(page, f"{server}/fisher?method=batch&embed=true", wait_settled)
@@ -318,6 +323,7 @@ def test_link_to_the_whole_page_keeps_what_is_a_default_elsewhere(server, page, 
     assert whole == f"{server}/fisher?method=batch"
 
 
+@pytest.mark.exhaustive
 def test_embedded_tab_is_alone(server, page, wait_settled):
     opened(page, f"{server}/learning_rate?tab=descent&embed=true", wait_settled)
     expect(page.locator(".js-plotly-plot:visible")).to_have_count(1)

@@ -33,6 +33,7 @@ def legend(page):
     return page.locator(".st-key-figure_recurrence .legendtext").all_text_contents()
 
 
+@pytest.mark.exhaustive
 def test_answer_stands_large_above_three_panels(look_at, wait_settled):
     page = look_at("/recurrent")
     assert "A small change of the state explodes; with layer norm it stays" in captions(page)
@@ -61,6 +62,7 @@ def test_one_slider_drives_all_panels_and_the_words_and_keeps_the_legend(recurre
     recurrent.wait_for_url("**radius=0.5*")
 
 
+@pytest.mark.exhaustive
 def test_activation_is_picked_in_the_heading(recurrent, wait_settled):
     recurrent.get_by_role("combobox", name="activation f").click()
     recurrent.get_by_role("option", name="f = tanh").click()
@@ -86,6 +88,7 @@ def test_long_computation_shows_a_bar_and_stops_with_what_it_has(server, page, w
     assert "stopped" not in captions(page)
 
 
+@pytest.mark.exhaustive
 def test_deep_link_shows_its_picture(server, page, wait_settled):
     page.goto(f"{server}/recurrent?radius=0.8&activation=relu&length=32")
     page.locator(".st-key-figure_recurrence .frames input").wait_for()

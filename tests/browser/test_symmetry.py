@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 STATE = "symmetry?method=layer&tab=coupling"
 
 
+@pytest.mark.exhaustive
 def test_deep_link_shows_its_picture(server, page, wait_settled):
     page.goto(f"{server}/{STATE}")
     wait_settled(page)
@@ -29,6 +30,7 @@ def test_deep_link_shows_its_picture(server, page, wait_settled):
         assert place["y"] >= frame["y"] - 1, word.text_content()
 
 
+@pytest.mark.exhaustive
 def test_choice_over_the_figure_scrolls_away_with_it(server, page, wait_settled):
     page.goto(f"{server}/symmetry?tab=coupling")
     wait_settled(page)
@@ -81,6 +83,7 @@ def test_click_on_a_weight_vector_chooses_the_neuron_that_moves(server, page, wa
     expect(figure.get_by_text("w of neuron 6 ×")).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_signs_of_the_angles_are_drawn_and_named(server, page, wait_settled):
     page.goto(f"{server}/symmetry?dataset=iris&tab=angles")
     wait_settled(page)

@@ -5,8 +5,6 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.pairwise import first
-
 from .conftest import RULES, switch
 
 LAYER = urlencode({"pin": "turn?" + urlencode({"method": "layer", "growth": "4"})})
@@ -68,9 +66,8 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize(
-    "state", first(["present and point", "a turn predicted", "tour", *STATES], 3)
-)
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("state", STATES)
 def test_state_is_clean(server, page, wait_settled, axe, state):
     address, act = STATES[state]
     page.goto(server + address)

@@ -89,6 +89,7 @@ def test_keys_and_buttons_turn_it_and_the_slider_leaves_the_angle(shown, axe):
     assert axe(shown, FIGURE) == []
 
 
+@pytest.mark.exhaustive
 def test_both_figures_of_the_page_show_one_strength(shown):
     main = ".st-key-figure_effect"
     words = [shown.locator(f"{figure} output") for figure in (main, FIGURE)]

@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import expect
 
 from normgeo.checkpoints.examples import EXAMPLES
-from tests.pairwise import first
 from tools.server import serving
 
 from .conftest import APP, LONGEST, address, patient
@@ -43,6 +42,7 @@ def test_number_typed_lights_its_neuron_and_stays_in_the_address(server, page, w
     expect(page.locator("p:not(.alt)", has_text="Neuron 11, frozen:")).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_row_clicked_lights_its_neuron(server, page, wait_settled):
     page.goto(f"{server}/your_network")
     wait_settled(page)
@@ -54,6 +54,7 @@ def test_row_clicked_lights_its_neuron(server, page, wait_settled):
     lit(page, "neuron 2")
 
 
+@pytest.mark.exhaustive
 def test_row_clicked_lights_its_block_of_the_run(server, page, wait_settled):
     page.goto(f"{server}/your_network?tab=training")
     wait_settled(page)
@@ -68,7 +69,8 @@ def test_row_clicked_lights_its_block_of_the_run(server, page, wait_settled):
         expect(page.get_by_role("combobox", name="block")).to_be_visible()
 
 
-@pytest.mark.parametrize("layer", first(["batch", "layer", "pre_norm"]))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("layer", ["batch", "layer", "pre_norm"])
 def test_no_word_of_the_figure_is_cut(server, page, phone, wait_settled, layer):
     for screen in (page, phone):
         screen.goto(f"{server}/your_network?layer={layer}&neuron=11")
@@ -106,6 +108,7 @@ def test_file_given_is_drawn_and_its_roles_corrected(server, page, wait_settled,
     expect(page.locator(LIT).get_by_text("1 of 12 neurons stopped")).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_row_clicked_opens_its_layer_of_those_that_ship(server, page, wait_settled):
     page.goto(f"{server}/your_network?tab=layers")
     wait_settled(page)
@@ -140,9 +143,8 @@ def test_row_clicked_opens_its_layer_of_a_checkpoint(server, page, wait_settled,
 MARKS = "table.tensors button"
 
 
-@pytest.mark.parametrize(
-    "network", ["decoder", pytest.param("resnet_18", marks=pytest.mark.exhaustive)]
-)
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("network", ["decoder", "resnet_18"])
 def test_each_mark_that_is_clicked_tells_of_its_row_and_stays_in_the_address(
     server, page, wait_settled, network
 ):

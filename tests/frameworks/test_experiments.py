@@ -413,11 +413,11 @@ def test_run_that_was_stopped_goes_on_to_the_same_numbers(experiment, tmp_path):
     whole.go()
 
     def stop(done, steps):
-        if done == 3:
+        if done == 5:
             raise Stop
 
     stopped.go(keep, stop)
-    assert stopped.steps == [0, 1, 2, 3]
+    assert stopped.steps == [0, 5]
     later = training(experiment)
     later.resume(keep)
     later.go(keep)
@@ -446,7 +446,7 @@ def test_command_writes_what_the_page_reads(tmp_path, capsys):
     assert main([*asked, "-o", str(file)]) == 0
     said = capsys.readouterr().out
     result = result_of(json.loads(file.read_text("utf-8")))
-    assert result.steps == (0, 1, 2, 3, 4)
+    assert result.steps == (0, 4)
     assert "Here: " in said
     assert result.command == (
         "python -m normgeo experiment mnist --steps 4 --norm all --seeds 0,1 --rates 0.01,0.02"
@@ -474,7 +474,7 @@ def test_command_runs_every_experiment(name, tmp_path):
     assert main(asked) == 0
     result = result_of(json.loads(file.read_text("utf-8")))
     (learned,) = result.methods.values()
-    assert result.steps == (0, 1, 2)
+    assert result.steps == (0, 2)
     assert np.isfinite(learned.test).all()
 
 

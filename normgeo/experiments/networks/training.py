@@ -33,6 +33,8 @@ from normgeo.experiments.networks.compiled import Experiment, Runs, evaluate, fi
 from normgeo.experiments.networks.pace import pace
 
 POINTS = 30  # of a curve, about
+LEAST = 5  # steps between two of them
+QUICK = 100  # steps below which a run takes less time than to compile it well
 
 
 @final
@@ -74,8 +76,9 @@ class Training:
         parts = jax.tree.map(jnp.asarray, experiment.cases(where))
         self._learned, self._validation, self._test = parts
         self.experiment = experiment = experiment.fitting(self._learned)
-        self._block = jax.jit(self._learn_and_evaluate, static_argnums=4)
-        self._tested = jax.jit(partial(evaluate, experiment))
+        compiled = partial(jax.jit, compiler_options=_compiler_options(steps))
+        self._block = compiled(self._learn_and_evaluate, static_argnums=4)
+        self._tested = compiled(partial(evaluate, experiment))
         self._alike = _shapes(self._test) == _shapes(self._validation)
         self.ways = {
             method if batch == experiment.batch else f"{method} {batch}": (method, batch)
@@ -111,7 +114,7 @@ class Training:
 
         """
         steps, progress = self.asked["steps"], Progress.of(progress)
-        every = max(1, steps // POINTS)
+        every = max(LEAST, steps // POINTS)
         while progress.tell(self.done, steps) and self.done < steps:
             began, last = time.monotonic(), min(self.done + every, steps)
             for way, runs in self.runs.items():
@@ -222,6 +225,12 @@ class Training:
         }
         params = jax.tree.map(lambda leaf: leaf[mine.start], runs.best_params)
         return learned, params, figures[:, 0, 1 + len(others) :]
+
+
+def _compiler_options(steps: int) -> dict[str, int]:
+    """Let a quick run be compiled in less time, unless JAX has been told what to do."""
+    told = jax.config.jax_disable_most_optimizations
+    return {} if told or steps >= QUICK else {"xla_backend_optimization_level": 1}
 
 
 def choose(device: str) -> None:
