@@ -100,6 +100,7 @@ def test_every_page_opens_with_what_is_there(
         assert shown(page).figures or page == "audit"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_any_method_with_any_data_needs_to_be_drawn_only(
     shown: Any, worker: Ahead, server: Server, nothing_computed: Callable[[], None]
 ) -> None:

@@ -2,9 +2,12 @@
 
 from itertools import product
 
+import pytest
+
 from normgeo.normalizers.centers import CENTERS
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
+from normgeo.ui.computing.task import Task
 
 
 def scripts(page) -> list[str]:
@@ -12,7 +15,8 @@ def scripts(page) -> list[str]:
     return [code.value for code in page.app.code if code.value.startswith("import numpy")]
 
 
-def test_page_shows_the_script_of_its_settings(shown, subtests):
+@pytest.mark.usefixtures("undrawn")
+def test_page_shows_the_script_of_its_settings(shown, kept, subtests):
     for page, name, query in [
         ("home", "averages", {"place": "2.0"}),
         ("invariance", "effect", {"cell": "batch.case_rescaling", "eps": "0.01", "delta": "-2"}),
@@ -24,7 +28,8 @@ def test_page_shows_the_script_of_its_settings(shown, subtests):
             found = shown(page, dataset="iris", **query)
             settings, _ = Settings.from_query({"dataset": "iris", **query})
             picture = PICTURES[name]
-            script = picture.in_numpy(settings, picture.compute(settings)).strip()
+            computed = kept.get(Task.of(picture, settings).key)
+            script = picture.in_numpy(settings, computed.result).strip()
             assert script in scripts(found)
             assert len(scripts(found)) == 1 or page == "home", "which has several figures"
             assert "**In NumPy**" in found.words

@@ -8,10 +8,12 @@ import pytest
 
 from normgeo.base.refusal import Refusal
 from normgeo.datasets.datasets import DATASETS
+from normgeo.fisher import contours
 from normgeo.models.families import FAMILIES
 from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PICTURES
+from normgeo.pictures.learning_rate import angular_update
 from normgeo.settings import RULES, Settings
 from normgeo.ui.controls import EPSILONS, offered, useless
 from normgeo.ui.possible import whole, why_not
@@ -67,6 +69,15 @@ def untrained(dataset, standardized, family, normalizer, **_):
     return NormalizedGLM.random(normalizer, family, data.H, data.D, np.random.default_rng(0))
 
 
+# Fewer points of the curves, which take most of the time and of which none decides.
+FEW = [
+    ((contours, "RAYS"), 4),
+    ((contours, "LENGTHS"), 2),
+    ((angular_update, "AROUND"), np.array([0.0, 1.0])),
+    ((angular_update, "AHEAD"), np.array([0.0, 1.0])),
+]
+
+
 @cache
 def works(picture: str, settings: Settings) -> bool:
     """Whether the picture of a state can be computed, whatever was estimated."""
@@ -86,6 +97,8 @@ def test_what_is_offered_is_what_can_be_computed(monkeypatch, rows, subtests):
     for dataset, picture in rows:
         with subtests.test(dataset=dataset, picture=picture):
             monkeypatch.setattr("normgeo.pictures.model_on_data._fitted", untrained)
+            for name, few in FEW:
+                monkeypatch.setattr(*name, few)
             for state in STATES:
                 settings = Settings(**{"dataset": dataset, **state})
                 for name, values in TRIED.items():

@@ -11,6 +11,7 @@ from normgeo.ui import frame
 from normgeo.ui.frame import PAGES
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_page_opens_with_one_question_as_its_heading(shown, keep_audit, subtests):
     for page in PAGES:
         with subtests.test(page=page):
