@@ -14,6 +14,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from normgeo.base.cache import Cache
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, Audited, Finding, checked
 from normgeo.claims.claim import number
@@ -165,6 +166,12 @@ def nothing_kept(server: Server) -> Cache[Any, Found]:
 def undrawn(server: Server) -> None:
     """Leaves the figures of all pages empty, for tests that look only at what is around them."""
     server.chart = lambda *_: Chart("{}", "", 0, (), ())  # type: ignore[method-assign]
+
+
+@pytest.fixture
+def uncomputed(nothing_kept: Cache[Any, Found], pool: AtOnce) -> None:
+    """Refuse every computation, for tests that look at no picture and at none of its numbers."""
+    pool.refuse = lambda compute: Refusal("It is not computed.")
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ def nothing_drawn(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 @pytest.fixture
 def uncomputed(pool: Any) -> None:
-    """Refuse every computation, for tests of what is requested."""
+    """Refuse every computation, with the cache of this file's server."""
     pool.refuse = lambda compute: Refusal("It is not computed.")
 
 

@@ -56,6 +56,7 @@ def test_click_breaks_tells_and_goes_back_exactly(shown, page, how):
     assert bars(it) == []
 
 
+@pytest.mark.usefixtures("uncomputed")
 def test_second_break_leads_back_to_where_nothing_was_broken(shown):
     page = shown("invariance", dataset="iris")
     page.app.button(key="break_eps").click().run()
@@ -76,6 +77,7 @@ def test_what_is_mended_by_hand_has_no_way_back(shown):
     assert bars(page) == []
 
 
+@pytest.mark.usefixtures("uncomputed")
 @pytest.mark.parametrize(
     ("page", "query", "how", "why"),
     [

@@ -29,12 +29,14 @@ def test_page_shows_the_script_of_its_settings(shown, kept, subtests):
             settings, _ = Settings.from_query({"dataset": "iris", **query})
             picture = PICTURES[name]
             computed = kept.get(Task.of(picture, settings).key)
-            script = picture.in_numpy(settings, computed.result).strip()
+            opened = picture.opened(computed.result, settings)
+            script = picture.in_numpy(settings, opened).strip()
             assert script in scripts(found)
             assert len(scripts(found)) == 1 or page == "home", "which has several figures"
             assert "**In NumPy**" in found.words
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_where_there_is_no_script_nothing_is_said_of_one(shown, monkeypatch):
     monkeypatch.setattr(type(CENTERS["layer"]), "in_numpy", lambda self, *rest: "")
     page = shown("invariance", dataset="iris", cell="layer.case_rescaling")
@@ -42,6 +44,7 @@ def test_where_there_is_no_script_nothing_is_said_of_one(shown, monkeypatch):
     assert "**In NumPy**" not in page.words
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_no_code_of_a_turn_before_the_reveal(shown):
     page = shown("learning_rate", dataset="iris", predict="1")
     assert not page.app.code
@@ -49,6 +52,7 @@ def test_no_code_of_a_turn_before_the_reveal(shown):
     assert scripts(page)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_no_code_of_a_change_before_the_reveal(shown):
     page = shown("invariance", dataset="iris", predict="1")
     assert not page.app.code

@@ -12,6 +12,7 @@ from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 from normgeo.ui import url
+from normgeo.ui.computing.task import Task
 from normgeo.ui.fisher import TABS
 from tests.pairwise import loops, some
 
@@ -49,6 +50,7 @@ def test_blocks_of_both_models_stand_beside_each_other_in_figures_of_few_bytes(s
     assert sum(sizes) < 150_000
 
 
+@pytest.mark.usefixtures("uncomputed")
 def test_default_method_of_the_page_is_its_own_and_leaves_the_others_alone(shown):
     page = shown("fisher")
     page.open("learning_rate")
@@ -58,7 +60,7 @@ def test_default_method_of_the_page_is_its_own_and_leaves_the_others_alone(shown
     assert "method" not in page.query
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("uncomputed")
 def test_method_that_the_url_names_is_kept_on_the_page_and_goes_along(shown, subtests):
     for method in ["batch", "layer"]:
         with subtests.test(method=method):
@@ -70,7 +72,7 @@ def test_method_that_the_url_names_is_kept_on_the_page_and_goes_along(shown, sub
             assert page.app.selectbox(key="method").value == method
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("uncomputed")
 def test_method_that_is_chosen_stands_in_the_url_even_if_it_is_a_default(shown):
     page = shown("fisher", dataset="wine")
     for method in ("batch", "layer"):
@@ -81,6 +83,7 @@ def test_method_that_is_chosen_stands_in_the_url_even_if_it_is_a_default(shown):
     assert page.query["method"] == "layer"
 
 
+@pytest.mark.usefixtures("uncomputed")
 def test_bad_method_is_replaced_by_the_default_of_the_page(shown):
     page = shown("fisher", method="nothing", dataset="wine")
     assert page.app.selectbox(key="method").value == "layer"
@@ -113,12 +116,13 @@ def test_formula_has_todays_numbers(shown):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_page_says_whether_f_is_singular_and_leads_to_the_reasons(shown):
+def test_page_says_whether_f_is_singular_and_leads_to_the_reasons(shown, kept):
     """The count agrees with the dense matrix, also where ε leaves a trace along w alone."""
     for method, eps in (("layer", "0"), ("layer", "0.01"), ("batch", "0.01"), ("standard", "0")):
         page = shown("fisher", dataset="wine", method=method, neurons="4", eps=eps)
         settings = Settings(dataset="wine", method=method, neurons=4, eps=float(eps))
-        point = PICTURES["equal_kl"].compute(settings).base.points[-1]
+        computed = kept.get(Task.of(PICTURES["equal_kl"], settings).key)
+        point = computed.result.base.points[-1]
         model = point.data.model
         gains = None if model.g is None else np.zeros_like(model.g)
         weights = model.layout.pack(np.ones_like(model.W), np.zeros_like(model.b), gains) > 0

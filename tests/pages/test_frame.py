@@ -10,8 +10,9 @@ import pytest
 from normgeo.ui import frame
 from normgeo.ui.frame import PAGES
 
+pytestmark = pytest.mark.usefixtures("uncomputed")
 
-@pytest.mark.usefixtures("undrawn")
+
 def test_page_opens_with_one_question_as_its_heading(shown, keep_audit, subtests):
     for page in PAGES:
         with subtests.test(page=page):
