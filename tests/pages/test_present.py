@@ -2,12 +2,15 @@
 
 from importlib import import_module
 
+import pytest
+
 from normgeo.pictures import PICTURES
 from normgeo.ui.frame import PAGES
 
 STARTS = ("start_training", "start_learning", "start_longer", "start_placements")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_every_picture_is_on_a_slide(shown):
     seen: set[str] = set()
     for page in PAGES:
