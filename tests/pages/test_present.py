@@ -5,13 +5,15 @@ from importlib import import_module
 import pytest
 
 from normgeo.pictures import PICTURES
+from normgeo.pictures.recurrent import sequence_runs
 from normgeo.ui.frame import PAGES
 
 STARTS = ("start_training", "start_learning", "start_longer", "start_placements")
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_every_picture_is_on_a_slide(shown):
+def test_every_picture_is_on_a_slide(shown, monkeypatch):
+    monkeypatch.setitem(sequence_runs.STEPS, "rows", 20)
     seen: set[str] = set()
     for page in PAGES:
         if page == "audit":
