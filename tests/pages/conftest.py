@@ -165,7 +165,7 @@ def nothing_kept(server: Server) -> Cache[Any, Found]:
 @pytest.fixture
 def undrawn(server: Server) -> None:
     """Leaves the figures of all pages empty, for tests that look only at what is around them."""
-    server.chart = lambda *_: Chart("{}", "", 0, (), ())  # type: ignore[method-assign]
+    server.chart = lambda *_: Chart("{}", "", 0, (), ("",))  # type: ignore[method-assign]
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ from normgeo.pictures import MAIN_PICTURES
 from normgeo.settings import Settings
 from normgeo.ui.teaching.break_it import STATES
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 BREAKS = [(page, how) for page, found in STATES.items() for how in found]
 LONG = {*product(("learning_rate", "symmetry", "fisher"), ("eps", "frozen")), ("fisher", "two")}
 # What the first picture itself says about a state, written without the sentence under test.
@@ -66,7 +68,6 @@ def test_second_break_leads_back_to_where_nothing_was_broken(shown):
     assert page.query == {"dataset": "iris"}
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_what_is_mended_by_hand_has_no_way_back(shown):
     page = shown("learning_rate", dataset="iris")
     page.app.button(key="break_eps").click().run()
@@ -99,7 +100,6 @@ def test_broken_page_that_asks_does_not_tell(shown):
     assert page.table()["marks"] == {}
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_page_without_a_rule_to_break_has_no_such_button(shown, keep_audit, subtests):
     for page in ["home", "audit"]:
         with subtests.test(page=page):
