@@ -16,7 +16,7 @@ def scripts(page) -> list[str]:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_page_shows_the_script_of_its_settings(shown, kept, subtests):
+def test_page_shows_the_script_of_its_settings(shown, nothing_kept, subtests):
     for page, name, query in [
         ("home", "averages", {"place": "2.0"}),
         ("invariance", "effect", {"cell": "batch.case_rescaling", "eps": "0.01", "delta": "-2"}),
@@ -28,7 +28,7 @@ def test_page_shows_the_script_of_its_settings(shown, kept, subtests):
             found = shown(page, dataset="iris", **query)
             settings, _ = Settings.from_query({"dataset": "iris", **query})
             picture = PICTURES[name]
-            computed = kept.get(Task.of(picture, settings).key)
+            computed = nothing_kept.get(Task.of(picture, settings).key)
             opened = picture.opened(computed.result, settings)
             script = picture.in_numpy(settings, opened).strip()
             assert script in scripts(found)

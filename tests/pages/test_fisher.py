@@ -9,10 +9,9 @@ import pytest
 
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.named import NORMALIZERS
-from normgeo.pictures import PICTURES
+from normgeo.pictures.fisher.base_point import BasePoints
 from normgeo.settings import Settings
 from normgeo.ui import url
-from normgeo.ui.computing.task import Task
 from normgeo.ui.fisher import TABS
 from tests.pairwise import loops, some
 
@@ -116,13 +115,12 @@ def test_formula_has_todays_numbers(shown):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_page_says_whether_f_is_singular_and_leads_to_the_reasons(shown, kept):
+def test_page_says_whether_f_is_singular_and_leads_to_the_reasons(shown):
     """The count agrees with the dense matrix, also where ε leaves a trace along w alone."""
     for method, eps in (("layer", "0"), ("layer", "0.01"), ("batch", "0.01"), ("standard", "0")):
         page = shown("fisher", dataset="wine", method=method, neurons="4", eps=eps)
         settings = Settings(dataset="wine", method=method, neurons=4, eps=float(eps))
-        computed = kept.get(Task.of(PICTURES["equal_kl"], settings).key)
-        point = computed.result.base.points[-1]
+        point = BasePoints.of(settings).points[-1]
         model = point.data.model
         gains = None if model.g is None else np.zeros_like(model.g)
         weights = model.layout.pack(np.ones_like(model.W), np.zeros_like(model.b), gains) > 0
