@@ -14,9 +14,11 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from normgeo.base.cache import Cache
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.claims import CLAIMS, FAILS, HOLDS, HOLDS_IF, Audited, Finding, checked
 from normgeo.claims.claim import number
+from normgeo.pictures.style.chart import Chart
 from normgeo.settings import Settings
 from normgeo.ui.computing.server import SERVER, Server
 from normgeo.ui.computing.task import Found
@@ -161,7 +163,19 @@ def nothing_kept(server: Server) -> Cache[Any, Found]:
 
 
 @pytest.fixture
-def keep_audit(nothing_kept: Cache[Any, Found]) -> Callable[..., tuple[Audited, ...]]:
+def undrawn(server: Server) -> None:
+    """Leaves the figures of all pages empty, for tests that look only at what is around them."""
+    server.chart = lambda *_: Chart("{}", "", 0, (), ("",))  # type: ignore[method-assign]
+
+
+@pytest.fixture
+def uncomputed(nothing_kept: Cache[Any, Found], pool: AtOnce) -> None:
+    """Refuse every computation, for tests that look at no picture and at none of its numbers."""
+    pool.refuse = lambda compute: Refusal("It is not computed.")
+
+
+@pytest.fixture
+def keep_audit(server: Server) -> Callable[..., tuple[Audited, ...]]:
     """Caches an audit with the expected findings: computing one takes long."""
 
     def keep() -> tuple[Audited, ...]:
@@ -170,7 +184,7 @@ def keep_audit(nothing_kept: Cache[Any, Found]) -> Callable[..., tuple[Audited, 
             Audited(claim, Finding(*found[claim.expected], number(text("measured"), 0.25)))
             for claim in CLAIMS.values()
         )
-        nothing_kept.keep((checked, Settings()), Found(done, stopped=False))
+        server.kept.keep((checked, Settings()), Found(done, stopped=False))
         return done
 
     return keep

@@ -11,7 +11,7 @@ from normgeo.base.cache import HOUR, Cache
 from normgeo.base.refusal import Refusal
 from normgeo.claims import checked
 from normgeo.normalizers.named import NORMALIZERS
-from normgeo.pictures import PICTURES
+from normgeo.pictures import PAGE_OF, PICTURES
 from normgeo.pictures.style.chart import Chart
 from normgeo.settings import Settings
 from normgeo.ui import ahead
@@ -78,11 +78,23 @@ def nothing_drawn(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 @pytest.fixture
 def uncomputed(pool: Any) -> None:
-    """Refuse every computation, for tests of what is requested."""
+    """Refuse every computation, with the cache of this file's server."""
     pool.refuse = lambda compute: Refusal("It is not computed.")
 
 
+@pytest.mark.parametrize(
+    "pages",
+    [
+        ("fisher", "symmetry", "audit"),
+        pytest.param(
+            tuple({*PAGES} - {"fisher", "symmetry", "audit"}),
+            id="others",
+            marks=pytest.mark.exhaustive,
+        ),
+    ],
+)
 def test_every_page_opens_with_what_is_there(
+    pages: tuple[str, ...],
     shown: Any,
     keep_audit: Callable[[], object],
     pool: Any,
@@ -92,14 +104,16 @@ def test_every_page_opens_with_what_is_there(
 ) -> None:
     keep_audit()
     for name, settings in worker.defaults():
-        worker.keep(name, settings)
+        if PAGE_OF.get(name) in pages or "home" in pages:  # which shows those of other pages
+            worker.keep(name, settings)
     assert len(pool.asked) == len(set(pool.asked)), "each once"
     nothing_computed()
     nothing_drawn()
-    for page in PAGES:
+    for page in pages:
         assert shown(page).figures or page == "audit"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_any_method_with_any_data_needs_to_be_drawn_only(
     shown: Any, worker: Ahead, server: Server, nothing_computed: Callable[[], None]
 ) -> None:
@@ -179,6 +193,8 @@ def test_what_stands_next_in_a_menu_is_there_before_it_is_chosen(
     nothing_drawn: Callable[[], None],
 ) -> None:
     own = {"dataset": "iris", "seed": "7", "theme": "dark"}
+    all_of_them = worker.beside
+    worker.beside = lambda *place: islice(all_of_them(*place), 20)  # type: ignore[method-assign]
     shown("learning_rate", **own)
     worker.keep_neighbors()
     nothing_computed()

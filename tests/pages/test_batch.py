@@ -7,8 +7,6 @@ from normgeo.normalizers.batch_statistics import ONE_CASE, TWO_CASES
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 
-pytestmark = pytest.mark.usefixtures("nothing_kept")
-
 
 def test_page_answers_with_the_shapes_of_all_four_methods(shown):
     page = shown("batch")
@@ -24,6 +22,7 @@ def test_page_answers_with_the_shapes_of_all_four_methods(shown):
     assert page.app.get("exception") == []
 
 
+@pytest.mark.usefixtures("nothing_kept")
 def test_slider_opens_at_the_batch_size_of_the_url(shown):
     page = shown("batch", batch_size="1")
     steps = page.figure("axes")["layout"]["meta"]["steps"]
@@ -66,6 +65,7 @@ def test_equation_of_data_without_images_has_the_numbers_of_the_neurons(shown):
     assert "pixel" not in page.words
 
 
+@pytest.mark.usefixtures("nothing_kept")
 def test_a_click_on_a_size_runs_the_training_in_such_batches(shown):
     page = shown("batch", dataset="iris", epochs="1")
     (sizes,) = page.app.button_group
@@ -76,6 +76,7 @@ def test_a_click_on_a_size_runs_the_training_in_such_batches(shown):
     assert "batches of 8" in page.captions("training")
 
 
+@pytest.mark.usefixtures("nothing_kept")
 def test_a_size_without_a_frame_opens_at_the_nearest_and_says_so(shown):
     page = shown("batch", batch_size="5", tab="equation")
     steps = page.figure("axes")["layout"]["meta"]["steps"]
@@ -91,6 +92,7 @@ def test_a_size_with_a_frame_needs_no_words(shown, subtests):
             assert not shown("batch", batch_size=size, tab="equation").app.info
 
 
+@pytest.mark.usefixtures("nothing_kept")
 def test_training_starts_by_a_button_and_stays(shown):
     page = shown("batch", tab="network", dataset="iris", epochs="2")
     assert page.figures == ["axes"]
@@ -102,6 +104,7 @@ def test_training_starts_by_a_button_and_stays(shown):
     assert page.figures == ["axes", "training"]
 
 
+@pytest.mark.usefixtures("nothing_kept")
 def test_training_after_the_slider_moved_is_of_the_size_that_it_shows(shown):
     page = shown("batch", tab="network", dataset="iris", epochs="2", batch_size="2")
     assert "in batches of 128 and of as many cases as at the slider" in page.words
@@ -111,12 +114,14 @@ def test_training_after_the_slider_moved_is_of_the_size_that_it_shows(shown):
     assert "<b>batches of 8</b>" in page.captions("training")
 
 
+@pytest.mark.usefixtures("nothing_kept")
 def test_trained_once_it_is_there_for_the_next_session(shown):
     query = {"tab": "network", "dataset": "wine", "epochs": "1"}
     shown("batch", **query).app.button(key="start_training").click().run()
     assert shown("batch", **query).figures == ["axes", "training"]
 
 
+@pytest.mark.usefixtures("nothing_kept")
 def test_other_settings_ask_for_another_training(shown):
     page = shown("batch", tab="network", dataset="iris", epochs="2")
     page.app.button(key="start_training").click().run()
@@ -126,6 +131,7 @@ def test_other_settings_ask_for_another_training(shown):
     assert not page.app.button(key="start_training").disabled
 
 
+@pytest.mark.usefixtures("nothing_kept")
 def test_data_without_classes_is_a_sentence(shown):
     page = shown("batch", tab="network", dataset="diabetes")
     assert "Diabetes has no classes to tell apart, so there is no accuracy." in page.words

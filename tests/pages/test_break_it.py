@@ -9,6 +9,8 @@ from normgeo.pictures import MAIN_PICTURES
 from normgeo.settings import Settings
 from normgeo.ui.teaching.break_it import STATES
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 BREAKS = [(page, how) for page, found in STATES.items() for how in found]
 LONG = {*product(("learning_rate", "symmetry", "fisher"), ("eps", "frozen")), ("fisher", "two")}
 # What the first picture itself says about a state, written without the sentence under test.
@@ -56,6 +58,7 @@ def test_click_breaks_tells_and_goes_back_exactly(shown, page, how):
     assert bars(it) == []
 
 
+@pytest.mark.usefixtures("uncomputed")
 def test_second_break_leads_back_to_where_nothing_was_broken(shown):
     page = shown("invariance", dataset="iris")
     page.app.button(key="break_eps").click().run()
@@ -75,6 +78,7 @@ def test_what_is_mended_by_hand_has_no_way_back(shown):
     assert bars(page) == []
 
 
+@pytest.mark.usefixtures("uncomputed")
 @pytest.mark.parametrize(
     ("page", "query", "how", "why"),
     [

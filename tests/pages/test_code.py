@@ -2,9 +2,12 @@
 
 from itertools import product
 
+import pytest
+
 from normgeo.normalizers.centers import CENTERS
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
+from normgeo.ui.computing.task import Task
 
 
 def scripts(page) -> list[str]:
@@ -12,7 +15,8 @@ def scripts(page) -> list[str]:
     return [code.value for code in page.app.code if code.value.startswith("import numpy")]
 
 
-def test_page_shows_the_script_of_its_settings(shown, subtests):
+@pytest.mark.usefixtures("undrawn")
+def test_page_shows_the_script_of_its_settings(shown, nothing_kept, subtests):
     for page, name, query in [
         ("home", "averages", {"place": "2.0"}),
         ("invariance", "effect", {"cell": "batch.case_rescaling", "eps": "0.01", "delta": "-2"}),
@@ -24,12 +28,15 @@ def test_page_shows_the_script_of_its_settings(shown, subtests):
             found = shown(page, dataset="iris", **query)
             settings, _ = Settings.from_query({"dataset": "iris", **query})
             picture = PICTURES[name]
-            script = picture.in_numpy(settings, picture.compute(settings)).strip()
+            computed = nothing_kept.get(Task.of(picture, settings).key)
+            opened = picture.opened(computed.result, settings)
+            script = picture.in_numpy(settings, opened).strip()
             assert script in scripts(found)
             assert len(scripts(found)) == 1 or page == "home", "which has several figures"
             assert "**In NumPy**" in found.words
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_where_there_is_no_script_nothing_is_said_of_one(shown, monkeypatch):
     monkeypatch.setattr(type(CENTERS["layer"]), "in_numpy", lambda self, *rest: "")
     page = shown("invariance", dataset="iris", cell="layer.case_rescaling")
@@ -37,6 +44,7 @@ def test_where_there_is_no_script_nothing_is_said_of_one(shown, monkeypatch):
     assert "**In NumPy**" not in page.words
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_no_code_of_a_turn_before_the_reveal(shown):
     page = shown("learning_rate", dataset="iris", predict="1")
     assert not page.app.code
@@ -44,6 +52,7 @@ def test_no_code_of_a_turn_before_the_reveal(shown):
     assert scripts(page)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_no_code_of_a_change_before_the_reveal(shown):
     page = shown("invariance", dataset="iris", predict="1")
     assert not page.app.code

@@ -8,16 +8,19 @@ import pytest
 
 from normgeo.base.refusal import Refusal
 from normgeo.datasets.datasets import DATASETS
+from normgeo.fisher import contours
 from normgeo.models.families import FAMILIES
 from normgeo.models.glm import NormalizedGLM
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PICTURES
+from normgeo.pictures.learning_rate import angular_update
 from normgeo.settings import RULES, Settings
 from normgeo.ui.controls import EPSILONS, offered, useless
 from normgeo.ui.possible import whole, why_not
 from tests.pairwise import loops
 
 
+@pytest.mark.usefixtures("uncomputed")
 def test_settings_are_one_click_away_and_told_where_they_differ(shown):
     page = shown("learning_rate", dataset="wine", eps="0.1", neurons="5")
     assert ":blue-badge[3]" in page.words
@@ -29,6 +32,7 @@ def test_settings_are_one_click_away_and_told_where_they_differ(shown):
     assert "badge" not in shown("learning_rate").words
 
 
+@pytest.mark.usefixtures("uncomputed")
 def test_neurons_are_chosen_by_the_name_of_their_output(shown):
     page = shown("learning_rate", dataset="wine", neurons="5")
     neurons = page.app.selectbox(key="neuron")
@@ -37,6 +41,7 @@ def test_neurons_are_chosen_by_the_name_of_their_output(shown):
     assert neurons.options[3] == "neuron 3: cultivator 1", "outputs are predicted in turn"
 
 
+@pytest.mark.usefixtures("uncomputed")
 def test_epsilon_is_a_choice_with_the_value_of_the_address_in_it(shown):
     page = shown("learning_rate", dataset="wine", eps="0.002")
     field = page.app.selectbox(key="eps")
@@ -67,6 +72,14 @@ def untrained(dataset, standardized, family, normalizer, **_):
     return NormalizedGLM.random(normalizer, family, data.H, data.D, np.random.default_rng(0))
 
 
+# In place of points of curves, which take most of the time and of which none decides.
+FEW = [
+    ((contours, "reach_of"), lambda kl, level, start: start),
+    ((angular_update, "AROUND"), np.array([0.0, 1.0])),
+    ((angular_update, "AHEAD"), np.array([0.0, 1.0])),
+]
+
+
 @cache
 def works(picture: str, settings: Settings) -> bool:
     """Whether the picture of a state can be computed, whatever was estimated."""
@@ -86,6 +99,8 @@ def test_what_is_offered_is_what_can_be_computed(monkeypatch, rows, subtests):
     for dataset, picture in rows:
         with subtests.test(dataset=dataset, picture=picture):
             monkeypatch.setattr("normgeo.pictures.model_on_data._fitted", untrained)
+            for name, few in FEW:
+                monkeypatch.setattr(*name, few)
             for state in STATES:
                 settings = Settings(**{"dataset": dataset, **state})
                 for name, values in TRIED.items():
@@ -115,6 +130,7 @@ def test_pictures_of_raw_features_are_estimated_as_they_are_computed():
     assert not why_not("effect", Settings(dataset="linnerud"), "family", "poisson")
 
 
+@pytest.mark.usefixtures("uncomputed")
 def test_why_values_are_missing_stands_in_the_help_alone(shown):
     page = shown("symmetry", dataset="linnerud")
     family = page.app.selectbox(key="family")
@@ -136,6 +152,7 @@ def test_address_with_what_is_left_out_opens_with_a_sentence_and_the_list(shown)
     assert "Linnerud" in page.app.selectbox(key="dataset").options, "as the address says"
 
 
+@pytest.mark.usefixtures("uncomputed")
 def test_number_that_no_picture_takes_cannot_be_typed(shown):
     page = shown("symmetry", dataset="digits")
     assert page.app.number_input(key="neurons").max == 16
@@ -143,6 +160,7 @@ def test_number_that_no_picture_takes_cannot_be_typed(shown):
     assert page.app.number_input(key="index").max == 1796
 
 
+@pytest.mark.usefixtures("uncomputed")
 def test_only_groups_that_divide_the_neurons_are_offered(shown):
     """And groups of two neurons leave only the signs of z, which no step turns."""
     page = shown("learning_rate", dataset="iris", method="group", neurons="18")
@@ -164,6 +182,7 @@ def test_what_is_called_useless_changes_nothing(subtests):
             assert bool(useless(settings, "eps")) == (not takes_eps)
 
 
+@pytest.mark.usefixtures("uncomputed")
 def test_disabled_setting_says_why(shown):
     groups = shown("learning_rate", dataset="wine").app.number_input(key="groups")
     assert groups.disabled

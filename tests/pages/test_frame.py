@@ -10,6 +10,8 @@ import pytest
 from normgeo.ui import frame
 from normgeo.ui.frame import PAGES
 
+pytestmark = pytest.mark.usefixtures("uncomputed")
+
 
 def test_page_opens_with_one_question_as_its_heading(shown, keep_audit, subtests):
     for page in PAGES:

@@ -11,7 +11,7 @@ from normgeo import GRID, NORMALIZERS, TRANSFORMS, Normalizer, certify
 from normgeo.datasets.datasets import DATASETS
 from normgeo.settings import SETTINGS
 from normgeo.ui.share import files
-from tests.pairwise import loops
+from tests.pairwise import loops, some
 
 PAPER = {"batch norm": "✓✗✓✓✓✗", "layer norm": "✓✓✗✓✗✓", "weight norm": "✓✗✓✗✗✗"}
 QUESTION = "What may change while z stays the same?"
@@ -66,6 +66,7 @@ def test_why_plugs_in_the_numbers_of_the_picture(shown, digit_sums):
     assert rf"\frac{{{3 * a:.3g} - {3 * mu:.3g}}}{{{3 * sigma:.3g}}}" in numbers
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_why_follows_from_the_two_words(shown, subtests):
     for cell, algebra, reason in [
         (
@@ -84,18 +85,19 @@ def test_why_follows_from_the_two_words(shown, subtests):
         ("standard.case_rescaling", r"\frac{\delta a}{1} \neq z", "nothing divides"),
     ]:
         with subtests.test(cell=cell, algebra=algebra, reason=reason):
-            page = shown("invariance", cell=cell, tab="why")
+            page = shown("invariance", dataset="iris", cell=cell, tab="why")
             assert algebra in page.app.latex[0].value
             assert reason in page.words
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     "rows", loops(TRANSFORMS, ["batch", "group", "layer-batch", "weight-none"], of=1)
 )
 def test_every_cell_has_a_picture_and_a_reason(shown, rows, subtests):
     for transform, row in rows:
         with subtests.test(transform=transform, row=row):
-            page = shown("invariance", cell=f"{row}.{transform}", tab="why")
+            page = shown("invariance", dataset="iris", cell=f"{row}.{transform}", tab="why")
             assert page.figures == ["effect"]
             verdict = certify(page_normalizer(row), TRANSFORMS[transform])
             assert (r"\neq z" in page.app.latex[0].value) == (not verdict.invariant)
@@ -115,6 +117,7 @@ def test_negative_delta_turns_the_marks_and_z_over(shown):
     assert "**σ** becomes |δ| σ" in page.words
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_stands_beside_the_slider_holds_for_every_delta(shown):
     """While the slider moves, only the numbers may belong to its last position, and say so."""
     elsewhere = "before and after (", "-badge[", "Not the default"
@@ -129,6 +132,7 @@ def test_what_stands_beside_the_slider_holds_for_every_delta(shown):
     ]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_scale_that_follows_is_not_said_to_cancel_where_the_mean_stays_behind(shown):
     page = shown(
         "invariance",
@@ -142,6 +146,7 @@ def test_scale_that_follows_is_not_said_to_cancel_where_the_mean_stays_behind(sh
     )
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_epsilon_of_one_cancels_nothing(shown):
     page = shown("invariance", eps="1", tab="why")
     assert r"\neq z" in page.app.latex[0].value
@@ -158,6 +163,7 @@ def test_weight_norm_has_no_mean(shown):
     assert " - " not in page.app.latex[1].value
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_epsilon_leaves_rescaling_only_in_the_limit(shown):
     page = shown("invariance", eps="1e-5")
     assert page.signs() == {"batch norm": "≈✗≈≈✓✗", "layer norm": "≈✓✗≈✗≈", "weight norm": "✓✗✓✗✗✗"}
@@ -170,6 +176,7 @@ def test_epsilon_leaves_rescaling_only_in_the_limit(shown):
     assert r"\sqrt{\delta^2 v + \varepsilon}" in why.app.latex[0].value
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_frozen_statistics_take_all_six_from_batch_norm(shown):
     page = shown("invariance", statistics="frozen")
     assert page.signs()["batch norm, frozen"] == "✗✗✗✗✗✗"
@@ -183,8 +190,9 @@ def test_iris_shows_its_four_features_as_bars(shown):
     assert (pictures["type"], pictures["fill"]) == ("scatter", "toself")
 
 
-def test_every_data_set_has_a_picture(shown, subtests):
-    for dataset in DATASETS:
+@pytest.mark.parametrize("datasets", some([*DATASETS], 4))
+def test_every_data_set_has_a_picture(shown, datasets, subtests):
+    for dataset in datasets:
         with subtests.test(dataset=dataset):
             assert shown("invariance", dataset=dataset).figures == ["effect"]
 
@@ -209,12 +217,14 @@ def test_method_of_the_grid_is_not_shown_twice(shown):
     assert list(verdicts(page)) == ["batch norm", "layer norm", "weight norm"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_two_neurons_are_only_a_sign(shown):
     page = shown("invariance", neurons="2")
     assert page.figures == ["effect"]
     assert "With two neurons the z of layer norm is only a sign" in page.words
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_whole_design_space_has_its_rules(shown):
     page = shown("invariance", rows="grid", columns="all", cell="layer.case_rescaling")
     expected = {
@@ -227,12 +237,14 @@ def test_whole_design_space_has_its_rules(shown):
     assert "Re-scaling is decided by the scale" in page.words
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_named_rows_are_all_there(shown):
     assert list(shown("invariance", rows="named").signs()) == [
         n.title for n in NORMALIZERS.values()
     ]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_yes_says_that_it_was_checked_and_with_which_seed(shown):
     page = shown("invariance", tab="certificate", seed="7")
     assert "layer norm, single case re-scaling: invariant." in page.words
@@ -243,6 +255,7 @@ def test_yes_says_that_it_was_checked_and_with_which_seed(shown):
     assert "below 10⁻¹⁷" in page.words
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_no_has_a_counterexample_with_its_numbers(shown):
     page = shown("invariance", cell="batch.case_rescaling", tab="certificate")
     verdict = certify(NORMALIZERS["batch"], TRANSFORMS["case_rescaling"])
@@ -254,6 +267,7 @@ def test_no_has_a_counterexample_with_its_numbers(shown):
     assert other.witness.W[0, 0] != verdict.witness.W[0, 0]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_limit_has_a_check_and_a_counterexample(shown):
     page = shown("invariance", eps="1e-5", tab="certificate")
     assert "At ε = 0: Checked in exact arithmetic at N = 5" in page.words
@@ -267,6 +281,7 @@ def test_limit_has_a_check_and_a_counterexample(shown):
     assert "it holds at every" not in page.words
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_no_opens_at_the_blackboard_with_integers(shown):
     page = shown("invariance", cell="weight.dataset_rescaling")
     given, change, squares = (latex.value for latex in page.app.latex)
@@ -280,6 +295,7 @@ def test_blackboard_of_a_yes_says_that_there_is_none(shown):
     assert "no counterexample" in shown("invariance", tab="blackboard").words
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_blackboard_is_true(shown):
     """Batch norm, one case twice as large: a = (1, 1, 0) becomes (2, 1, 0)."""
     moved = shown("invariance", cell="batch.case_rescaling").app.latex[2].value
@@ -292,6 +308,7 @@ def test_blackboard_is_true(shown):
     assert r"z'^2 &= \frac{(a'-\mu')^2}{\sigma'^2}" in moved
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_blackboard_of_many_groups_writes_three_and_says_what_the_others_are(shown):
     page = shown("invariance", cell="group.weight_vector_offsets", groups="20", tab="blackboard")
     given, change, _ = (latex.value for latex in page.app.latex)
@@ -301,6 +318,7 @@ def test_blackboard_of_many_groups_writes_three_and_says_what_the_others_are(sho
     assert "The dots stand for 17 more groups of 3 neurons, each like the second one." in page.words
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_own_normalizer_has_its_row(shown):
     page = shown("invariance", tab="own", center="weight", scale="layer", groups="1")
     assert page.signs("own_table") == {"your own: weight, layer": "✓✗✗✗✓✓✗✓✗✓"}
@@ -333,6 +351,7 @@ def test_own_normalizer_drives_the_page_like_any_other_row(shown, subtests):
             assert said[tab] in page.words
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_selected_row_is_always_in_the_table(shown):
     page = shown("invariance", cell="rms.case_rescaling")
     assert page.signs() == PAPER | {"RMS norm": "✓✗✗✓✗✓"}
@@ -345,6 +364,7 @@ def test_floating_point_has_a_curve_for_each_type(shown):
     assert {"float16, ε = 0", "float32, ε = 0", "float64, ε = 0"} <= set(names)
 
 
+@pytest.mark.usefixtures("uncomputed")
 def test_widgets_write_the_url_and_the_url_the_widgets(shown):
     page = shown("invariance", eps="0.5")
     assert page.app.selectbox(key="eps").value == 0.5
@@ -355,6 +375,7 @@ def test_widgets_write_the_url_and_the_url_the_widgets(shown):
     assert page.query == {"dataset": "wine", "neurons": "6"}
 
 
+@pytest.mark.usefixtures("uncomputed")
 def test_value_against_its_rule_is_refused_in_a_sentence(shown):
     page = shown("invariance", dataset="iris")
     page.app.number_input(key="delta").set_value(0.0).run()
@@ -383,6 +404,7 @@ def test_index_outside_the_rows_is_explained(shown):
     )
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_every_format_has_a_button(shown, subtests):
     for kind in ["html", "png", "svg", "pdf", "csv", "tex", "json"]:
         with subtests.test(kind=kind):
@@ -391,6 +413,7 @@ def test_every_format_has_a_button(shown, subtests):
             assert any(one.proto.id.endswith(f"-effect_{kind}") for one in buttons)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_server_without_a_browser_offers_what_needs_none(shown, monkeypatch):
     monkeypatch.setattr(files, "find_browser", lambda: None)
     files.why_no_browser.cache_clear()

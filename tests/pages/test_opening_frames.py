@@ -66,27 +66,34 @@ def test_description_is_that_of_the_frame_that_opens(name):
 
 
 @pytest.mark.parametrize(
-    "name",
+    "names",
     [
         pytest.param(
-            name, marks=[pytest.mark.exhaustive] * (name in {"effect", "recurrence", "walk"})
+            names,
+            id="-".join(names),
+            marks=[pytest.mark.exhaustive] * (names[0] in {"effect", "recurrence", "walk"}),
         )
-        for name in ENDS
+        for names in (
+            [name for name in ENDS if PAGE_OF[name] == "home"],
+            *([name] for name in ENDS if PAGE_OF[name] != "home"),
+        )
     ],
 )
 def test_another_action_after_the_slider_moved_computes_nothing_anew(
-    name, shown, nothing_kept, pool, monkeypatch
+    names, shown, nothing_kept, pool, monkeypatch
 ):
     drawn, made = [], Chart.of
     monkeypatch.setattr(Chart, "of", lambda figure: drawn.append(0) or made(figure))
-    slider, query = PICTURES[name].study.slider, {"dataset": "wine", **SMALL.get(name, {})}
-    if name in TAB:
-        query["tab"] = TAB[name]
-    page = shown(PAGE_OF[name], **query)
-    assert PICTURES[name].study.compute in {compute for compute, _ in pool.asked}
+    query = {"dataset": "wine", **SMALL.get(names[0], {})}
+    if names[0] in TAB:
+        query["tab"] = TAB[names[0]]
+    page = shown(PAGE_OF[names[0]], **query)
     before = len(pool.asked), len(drawn)
-    for end in ENDS[name]:
-        page.open(PAGE_OF[name], **query, **{slider: as_text(end)})  # as the slider writes it
-        place, _ = page.sent(name)["opened"]
-        assert page.figure(name)["layout"]["meta"]["steps"]["values"][place] == as_text(end)
-        assert (len(pool.asked), len(drawn)) == before
+    for name in names:
+        slider = PICTURES[name].study.slider
+        assert PICTURES[name].study.compute in {compute for compute, _ in pool.asked}
+        for end in ENDS[name]:
+            page.open(PAGE_OF[name], **query, **{slider: as_text(end)})  # as the slider writes it
+            place, _ = page.sent(name)["opened"]
+            assert page.figure(name)["layout"]["meta"]["steps"]["values"][place] == as_text(end)
+            assert (len(pool.asked), len(drawn)) == before

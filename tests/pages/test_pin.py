@@ -3,7 +3,8 @@
 import re
 from urllib.parse import parse_qsl, urlencode
 
-from normgeo.base.refusal import Refusal
+import pytest
+
 from normgeo.pictures import PICTURES
 from normgeo.settings import SETTINGS, Settings
 from normgeo.ui.teaching.pin import LONGEST, difference, label, read
@@ -184,22 +185,36 @@ def test_pictures_of_other_scales_say_so(shown, subtests):
             assert ("Each picture has scales of its own." in found.words) == own
 
 
-def test_bad_pin_gets_one_sentence_and_the_page(shown, pool, subtests):
-    for words, reason in [
-        ("", "There is no picture `''` that could be pinned."),
-        ("learning_rate?method=layer", "There is no picture `'learning_rate'` that"),
-        ("turn?speed=3&power=2", "There is no setting `'speed'`. Nothing is pinned."),
-        ("turn?method=quantum", "`method` must be one of"),
-        ("turn?seed=-1", "`seed` must be a whole number from 0 to 2147483647; got `'-1'`."),
-        ("turn?pin=turn", "There is no setting `'pin'`."),
-        ("turn?present=1", "There is no setting `'present'`."),
-        ("turn?" + "seed=1&" * (len(SETTINGS) + 1), "A pin names at most "),
-        ("turn?method=" + "9" * LONGEST, "A pin has at most 2,000 characters; got 2,012."),
-        *((value, "There is no picture") for value in SHORT),
-        *(("turn?" + urlencode({"method": value}), "`method` must be one of") for value in SHORT),
-    ]:
+BAD = [
+    ("", "There is no picture `''` that could be pinned."),
+    ("learning_rate?method=layer", "There is no picture `'learning_rate'` that"),
+    ("turn?speed=3&power=2", "There is no setting `'speed'`. Nothing is pinned."),
+    ("turn?method=quantum", "`method` must be one of"),
+    ("turn?seed=-1", "`seed` must be a whole number from 0 to 2147483647; got `'-1'`."),
+    ("turn?pin=turn", "There is no setting `'pin'`."),
+    ("turn?present=1", "There is no setting `'present'`."),
+    ("turn?" + "seed=1&" * (len(SETTINGS) + 1), "A pin names at most "),
+    ("turn?method=" + "9" * LONGEST, "A pin has at most 2,000 characters; got 2,012."),
+    (SHORT[0], "There is no picture"),
+    ("turn?" + urlencode({"method": SHORT[0]}), "`method` must be one of"),
+]
+HOSTILE_PINS = [
+    *((value, "There is no picture") for value in SHORT[1:]),
+    *(("turn?" + urlencode({"method": value}), "`method` must be one of") for value in SHORT[1:]),
+]
+
+
+@pytest.mark.usefixtures("uncomputed")
+@pytest.mark.parametrize(
+    "pins",
+    [
+        pytest.param(BAD, id="each rule"),
+        pytest.param(HOSTILE_PINS, id="others", marks=pytest.mark.exhaustive),
+    ],
+)
+def test_bad_pin_gets_one_sentence_and_the_page(shown, pins, subtests):
+    for words, reason in pins:
         with subtests.test(words=words, reason=reason):
-            pool.refuse = lambda compute: Refusal("Nothing is computed.")
             page = shown("recurrent", pin=words)
             (sentence,) = page.warnings
             assert sentence.startswith(reason)

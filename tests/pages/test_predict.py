@@ -249,8 +249,9 @@ def test_tour_does_not_tell_what_the_page_asks(shown):
     ["batch", *(pytest.param(one, marks=pytest.mark.exhaustive) for one in ("layer", "standard"))],
 )
 def test_hidden_turn_sends_the_same_whatever_it_is(shown, monkeypatch, nothing_kept, method):
-    hidden = received(shown("learning_rate", method=method, predict="1", tab="equation"))
-    whole = received(shown("learning_rate", method=method, tab="equation"))
+    query = {"dataset": "iris", "method": method, "tab": "equation"}
+    hidden = received(shown("learning_rate", predict="1", **query))
+    whole = received(shown("learning_rate", **query))
 
     def compute(settings, progress):
         found = true.compute(settings, progress)
@@ -266,8 +267,8 @@ def test_hidden_turn_sends_the_same_whatever_it_is(shown, monkeypatch, nothing_k
     false = replace(PICTURES["turn"], study=replace(true, compute=compute))
     monkeypatch.setitem(PICTURES, "turn", false)
     nothing_kept.clear()
-    assert received(shown("learning_rate", method=method, predict="1", tab="equation")) == hidden
-    assert received(shown("learning_rate", method=method, tab="equation")) != whole
+    assert received(shown("learning_rate", predict="1", **query)) == hidden
+    assert received(shown("learning_rate", **query)) != whole
 
 
 def test_nothing_of_the_turn_is_there_before_the_prediction(shown):
@@ -281,6 +282,7 @@ def test_nothing_of_the_turn_is_there_before_the_prediction(shown):
     assert "still to be predicted" in received(page)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_turn_is_shown_with_its_reason_once_it_is_predicted(shown, subtests):
     for method, answer in [
         ("batch", "0.25"),
@@ -289,7 +291,7 @@ def test_turn_is_shown_with_its_reason_once_it_is_predicted(shown, subtests):
         ("standard", "another"),
     ]:
         with subtests.test(method=method, answer=answer):
-            page = shown("learning_rate", method=method, predict="1")
+            page = shown("learning_rate", dataset="iris", method=method, predict="1")
             press(page, f"predict_{answer}")
             assert "Right: **" in said(page)
             assert ("½ × ½" in said(page) or "0.5 × ½ = 0.25" in said(page)) == (answer == "0.25")

@@ -2,13 +2,18 @@
 
 from importlib import import_module
 
+import pytest
+
 from normgeo.pictures import PICTURES
+from normgeo.pictures.recurrent import sequence_runs
 from normgeo.ui.frame import PAGES
 
 STARTS = ("start_training", "start_learning", "start_longer", "start_placements")
 
 
-def test_every_picture_is_on_a_slide(shown):
+@pytest.mark.usefixtures("undrawn")
+def test_every_picture_is_on_a_slide(shown, monkeypatch):
+    monkeypatch.setitem(sequence_runs.STEPS, "rows", 20)
     seen: set[str] = set()
     for page in PAGES:
         if page == "audit":

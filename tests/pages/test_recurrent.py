@@ -4,6 +4,7 @@ from itertools import product
 
 import pytest
 
+from normgeo.pictures.recurrent import sequence_runs
 from normgeo.pictures.recurrent.recurrence import RADII
 from normgeo.sequences.cells import CELLS
 from normgeo.ui.recurrent import OLD_TABS
@@ -86,7 +87,10 @@ def test_cells_are_a_tab_with_the_equations_of_all_three(shown):
     ("tab", "name", "button"),
     [("train", "learning", "Train the cell"), ("longer", "longer", "Train, then read on")],
 )
-def test_training_begins_with_a_click_and_takes_what_was_chosen(shown, tab, name, button):
+def test_training_begins_with_a_click_and_takes_what_was_chosen(
+    shown, nothing_kept, monkeypatch, tab, name, button
+):
+    monkeypatch.setitem(sequence_runs.STEPS, "rows", 20)
     page = shown("recurrent", tab=tab, task="rows", rnn="tanh", sequences="2", neurons="8")
     assert page.figures == ["recurrence"]
     (start,) = [one for one in page.app.button if one.label == button]

@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
+import pytest
+
 from normgeo import NORMALIZERS, TRANSFORMS
 from normgeo.base.progress import Progress
 from normgeo.datasets.datasets import DATASETS
 from normgeo.pictures.symmetry.null_directions import null_directions
 from normgeo.settings import Settings
 from normgeo.tables.marks import in_markdown
+from tests.pairwise import some
 
 QUESTION = "Which directions in weight space does the model not see?"
 
@@ -184,8 +187,9 @@ def test_no_picture_is_a_sentence(shown, subtests):
             assert words in page.app.info[0].value
 
 
-def test_every_data_set_has_a_picture(shown, subtests):
-    for dataset in [key for key in DATASETS if key != "digits"]:
+@pytest.mark.parametrize("datasets", some([key for key in DATASETS if key != "digits"], 4))
+def test_every_data_set_has_a_picture(shown, datasets, subtests):
+    for dataset in datasets:
         with subtests.test(dataset=dataset):
             page = shown("symmetry", dataset=dataset, tab="spectrum")
             assert page.figures == ["walk", "symmetry"]

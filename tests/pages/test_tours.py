@@ -12,6 +12,8 @@ from normgeo.ui.frame import PAGES
 from normgeo.ui.teaching import tours
 from normgeo.ui.teaching.tour_file import read
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 GOOD = """# A tour
 
 ## A stop

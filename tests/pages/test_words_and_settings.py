@@ -58,6 +58,7 @@ def test_four_times_the_cases_halve_the_error_only_while_they_are_few(shown, sub
             assert "slope −½ while m is far below" in PICTURES["noise"].alt
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_later_step_may_turn_the_weights_more_and_with_eps_the_norm_may_fall(shown):
     words = shown("learning_rate", dataset="iris", tab="equation", steps="5").words
     assert "the same gradient then turns the weights less" in words
@@ -75,6 +76,7 @@ def test_a_later_step_may_turn_the_weights_more_and_with_eps_the_norm_may_fall(s
     assert (np.diff(run.norms, axis=0) < 0).any()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_sigma_is_said_to_become_what_it_becomes(shown, subtests):
     for settings, sentence in [
         ({"delta": "2"}, "**σ** becomes |δ| σ: the size of the factor cancels, its sign stays."),
@@ -125,6 +127,7 @@ def test_two_rules_decide_the_design_space(subtests):
                     assert verdict == ruled(center, scale, key, frozen), (center, scale, key)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_rules_on_the_page_are_those_of_the_settings(shown, subtests):
     for statistics, eps in [("current", "0"), ("frozen", "0.1")]:
         with subtests.test(statistics=statistics, eps=eps):
@@ -150,6 +153,7 @@ def test_outputs_of_long_steps_are_bounded_where_it_is_said(subtests):
             )
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_page_says_whether_the_kl_levels_off(shown, subtests):
     for settings, sentence in [
         ({"method": "batch"}, "its outputs stay bounded"),
@@ -195,6 +199,7 @@ def test_metric_along_the_gains_falls_again_only_where_it_does():
     assert "Rising with the scale: batch norm" in described("magnitude", dataset="iris", eps=0.1)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_state_of_a_contracting_recurrence_does_not_shrink_while_it_is_driven(shown):
     """f(s) = s at radius ½: h = W_hh h + W_xh x settles where the inputs hold it."""
     result = PICTURES["recurrence"].compute(Settings(length=16))

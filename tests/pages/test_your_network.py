@@ -319,6 +319,7 @@ def test_all_layers_that_ship_are_a_table_too(shown, taken):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.usefixtures("undrawn")
 def test_bad_file_is_one_sentence_and_the_page_survives(own_tab, subtests):
     for name, content, sentence in [
         ("net.npz", b"PK", "holds no array of numbers"),
