@@ -34,6 +34,7 @@ from normgeo.experiments.networks import (
     order,
     reader,
 )
+from normgeo.experiments.networks import training as trainings
 from normgeo.experiments.networks.pace import pace
 from normgeo.experiments.networks.training import Training
 from normgeo.experiments.questions import (
@@ -66,6 +67,8 @@ def compiled_once(tmp_path_factory):
         for name, value in options.items():
             patch.setenv(name.upper(), str(value))
             jax.config.update(name, value)
+        patch.setattr(trainings, "QUICK", 0)  # would optimize more
+        patch.setattr(trainings, "pace", lambda: 0.1)
         yield
     jax.config.update("jax_compilation_cache_dir", None)
     jax.config.update("jax_disable_most_optimizations", False)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from time import perf_counter
 
 import jax
-import jax.numpy as jnp
 
 from normgeo.experiments.networks.cells import State, Tree, init_lstm, lstm, rest
 from normgeo.experiments.results import LAYER
 
 RUNS, CASES, TIMES, NEURONS, STEPS = 12, 16, 50, 40, 10
-TRIES = 5
+TRIES = 3
 
 
 def pace() -> float:

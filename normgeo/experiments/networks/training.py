@@ -76,7 +76,8 @@ class Training:
         parts = jax.tree.map(jnp.asarray, experiment.cases(where))
         self._learned, self._validation, self._test = parts
         self.experiment = experiment = experiment.fitting(self._learned)
-        compiled = partial(jax.jit, compiler_options=_compiler_options(steps))
+        level = {"xla_backend_optimization_level": 1} if steps < QUICK else {}
+        compiled = partial(jax.jit, compiler_options=level)
         self._block = compiled(self._learn_and_evaluate, static_argnums=4)
         self._tested = compiled(partial(evaluate, experiment))
         self._alike = _shapes(self._test) == _shapes(self._validation)
@@ -225,12 +226,6 @@ class Training:
         }
         params = jax.tree.map(lambda leaf: leaf[mine.start], runs.best_params)
         return learned, params, figures[:, 0, 1 + len(others) :]
-
-
-def _compiler_options(steps: int) -> dict[str, int]:
-    """Let a quick run be compiled in less time, unless JAX has been told what to do."""
-    told = jax.config.jax_disable_most_optimizations
-    return {} if told or steps >= QUICK else {"xla_backend_optimization_level": 1}
 
 
 def choose(device: str) -> None:
