@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import plotly.graph_objects as go
@@ -78,6 +79,7 @@ def notes(figure) -> list[str]:
 def iris() -> Callable[..., go.Figure]:
     """The figure of a change of four flowers' features."""
 
+    @cache
     def drawn(**settings: object) -> go.Figure:
         picture = PICTURES["effect"]
         return picture.figure(picture.compute(Settings(dataset="iris", **settings)), "light")
