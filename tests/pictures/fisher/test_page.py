@@ -18,7 +18,7 @@ OF_STEPS = ["equal_kl", "across", "growth", "labels"]
 def test_stopped_computation_keeps_what_it_has(subtests):
     for name in NAMES:
         with subtests.test(name=name):
-            picture, settings, told = PICTURES[name], Settings(dataset="wine", method="layer"), []
+            picture, settings, told = PICTURES[name], Settings(dataset="iris", method="layer"), []
             steps = 30 if name in {"equal_kl", "across", "magnitude"} else 1
 
             def stop(done: int, of: int, told=told, steps=steps) -> None:
@@ -29,9 +29,8 @@ def test_stopped_computation_keeps_what_it_has(subtests):
 
             part, whole = picture.compute(settings, stop), picture.compute(settings)
             assert len(told) == steps
-            for theme in ("light", "dark"):
-                drawn = picture.figure(part, theme).to_json()
-                assert len(drawn) < len(picture.figure(whole, theme).to_json())
+            drawn = [len(picture.figure(part, theme).to_json()) for theme in ("light", "dark")]
+            assert max(drawn) < len(picture.figure(whole, "light").to_json())
             assert len(picture.table(part).rows) < len(picture.table(whole).rows)
 
 
