@@ -9,7 +9,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -21,25 +20,14 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.invariance.transforms import TRANSFORMS
 from normgeo.normalizers.named import GRID, NORMALIZERS
 from normgeo.pictures import PICTURES
-from normgeo.pictures.fisher import equal_kl as of_equal_kl
-from normgeo.pictures.invariance import effect as of_effect
-from normgeo.pictures.learning_rate import angular_update as of_turn
 from normgeo.settings import Settings
 from tests.pairwise import loops, some
 
+# What is compared with stands in the frame that opens, in words and not in contours.
+pytestmark = pytest.mark.usefixtures("few_frames")
+
 NUMBER = re.compile(r"[−-]?(?:\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+| · 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|nan|–)")
 LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_frames() -> Iterator[None]:
-    """What is compared with stands in the frame that opens, in words and not in contours."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(of_effect, "FACTORS", (1.0, 3.0))
-        patch.setattr(of_effect, "SHIFTS", (1.0, 3.0))
-        patch.setattr(of_turn, "NORMS", np.array([0.5, 1.0, 2.0, 4.0, 16.0]))
-        patch.setattr(of_equal_kl, "LEVELS", np.array([1.0]))
-        yield
 
 
 def numbers(words: str) -> list[Decimal]:
