@@ -326,6 +326,7 @@ def test_every_frame_states_the_same_slots(rows, subtests):
     [
         ("digits", slice(None, None, 3)),
         pytest.param("digits", slice(1, None, 3), marks=pytest.mark.exhaustive),
+        pytest.param("digits", slice(2, None, 3), marks=pytest.mark.exhaustive),
         pytest.param("iris", slice(None), marks=pytest.mark.exhaustive),
         pytest.param("diabetes", slice(None), marks=pytest.mark.exhaustive),
     ],
