@@ -95,11 +95,22 @@ TRY = """
 import contextlib, functools, io, itertools, json, sys
 from pathlib import Path
 from unittest.mock import patch
+import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
-import normgeo.claims
 
-audited = functools.cache(functools.partial(tuple, normgeo.claims.audit()))
+# Here as well, as another process would begin by importing everything.
+with contextlib.redirect_stdout(sys.stderr):
+    assert pytest.main(["-q", "-p", "no:cacheprovider", "tests/claims", "-k", "shrinks"]) == 0
+
+import normgeo.claims
+from normgeo.claims import CLAIMS, audit, depth, recurrence, trained
+
+# These name their methods and data, so that nothing new is in them.
+old = {one.key for kind in (depth, recurrence, trained) for one in kind.CLAIMS}
+old |= {one.key for one in trained.SMALL}
+claims = [claim for key, claim in CLAIMS.items() if key not in old]
+audited = functools.cache(lambda: tuple(audit(claims=claims)))
 normgeo.claims.audit = lambda *given: audited()  # once, for the command and the page
 from normgeo.__main__ import main
 from normgeo.pictures import PICTURES
@@ -111,6 +122,13 @@ normgeo.claims.EXAMPLES = normgeo.claims.EXAMPLES[1:2]  # a small one: what is n
 # Workers would begin with all examples: what they compute is computed here, and comes from there.
 server = Server(AtOnce(), longest=-1.0)
 queries, folder = json.loads(sys.argv[1]), sys.argv[2]
+def shows_new(picture, query):
+    # Each picture is of the new data, with all else that is new, or of the new family.
+    uses = {*picture.uses}
+    if not uses & {"dataset", "cell"}:
+        return False
+    of_data = "family" not in uses or bool(uses & {"cell", "optimizer"})
+    return of_data if query is queries[0] else "family" not in uses or not of_data
 printed = {}
 def run(name, *command):
     with contextlib.redirect_stdout(io.StringIO()) as output:
@@ -121,9 +139,8 @@ run("audit")
 for query in queries:
     settings = [f"{key}={value}" for key, value in query.items() if key != "tab"]
     with patch.dict(PICTURES):
-        for name in [name for name, one in PICTURES.items() if "dataset" not in one.uses]:
-            if query is not queries[0]:
-                del PICTURES[name]  # it would come out as before
+        for name in [name for name, one in PICTURES.items() if not shows_new(one, query)]:
+            del PICTURES[name]
         run("figures", f"{folder}/{query['dataset']}", *settings)
 # Each session would read what every installed package says of itself.
 manifest_scanner.scan_component_manifests = functools.cache(
@@ -199,7 +216,7 @@ def test_recipes_reach_tables_audit_figures_and_pages(tmp_path: Path) -> None:
     drawn = [
         {file.stem for file in (tmp_path / name).glob("*.html")} for name in ("friedman", "iris")
     ]
-    assert "spread" in drawn[0]
+    assert "spread" in drawn[1]
     assert "spread" in said["ahead"]
-    assert drawn[1] - drawn[0] == {"training"}, "its network is taught classes"
-    run(root, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/claims", "-k", "twice")
+    assert "training" in drawn[1] - drawn[0], "its network is taught classes"
+    assert len(drawn[0] | drawn[1]) > 20

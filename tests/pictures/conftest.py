@@ -1,6 +1,7 @@
 """What tests of several pages' pictures share."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,9 @@ import pytest
 
 from normgeo import fisher
 from normgeo.pictures import PICTURES
+from normgeo.pictures.fisher import equal_kl
+from normgeo.pictures.invariance import effect
+from normgeo.pictures.learning_rate import angular_update
 from normgeo.pictures.model_on_data import independent, model_on_data
 from normgeo.settings import Settings
 
@@ -16,11 +20,24 @@ from normgeo.settings import Settings
 def rows() -> Callable[..., list[dict[str, Any]]]:
     """The rows of a picture's table with these values, as dictionaries."""
 
+    @cache
+    def found(name: str, settings: Settings) -> list[dict[str, Any]]:
+        return PICTURES[name].table(PICTURES[name].compute(settings)).records()
+
     def rows(name: str, settings: Settings, **wanted: object) -> list[dict[str, Any]]:
-        found = PICTURES[name].table(PICTURES[name].compute(settings)).records()
-        return [row for row in found if all(row[key] == value for key, value in wanted.items())]
+        every = found(name, settings)
+        return [row for row in every if all(row[key] == value for key, value in wanted.items())]
 
     return rows
+
+
+@pytest.fixture
+def few_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sliders and contours with few steps, for tests that look at neither."""
+    monkeypatch.setattr(effect, "FACTORS", (1.0, 3.0))
+    monkeypatch.setattr(effect, "SHIFTS", (1.0, 3.0))
+    monkeypatch.setattr(angular_update, "NORMS", np.array([0.5, 1.0, 2.0, 4.0, 16.0]))
+    monkeypatch.setattr(equal_kl, "LEVELS", np.array([1.0]))
 
 
 @pytest.fixture

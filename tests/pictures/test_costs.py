@@ -49,7 +49,7 @@ HARD = {
 }
 LONG = {
     *("learning", "longer", "images", "magnitude", "depth", "attention", "cells"),
-    *("descent", "twin", "recurrence", "spectra", "noise"),
+    *("descent", "twin", "recurrence", "spectra", "noise", "placements"),
 }
 """Pictures whose states above take longer than others."""
 EVERY = 10_000  # steps, the most there are

@@ -29,6 +29,9 @@ def _table() -> Table:
     return Table(features, np.arange(12) % 3, names, names[:3], names[:3])
 
 
+pytestmark = pytest.mark.usefixtures("few_frames")
+
+
 @pytest.fixture(scope="module", autouse=True)
 def hostile() -> Iterator[None]:
     """Put the data set among the others, as a file of a user would be."""

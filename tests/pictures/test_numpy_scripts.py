@@ -23,6 +23,9 @@ from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 from tests.pairwise import loops, some
 
+# What is compared with stands in the frame that opens, in words and not in contours.
+pytestmark = pytest.mark.usefixtures("few_frames")
+
 NUMBER = re.compile(r"[−-]?(?:\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+| · 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|nan|–)")
 LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
 

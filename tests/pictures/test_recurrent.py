@@ -11,6 +11,8 @@ from plotly.utils import PlotlyJSONEncoder
 from normgeo.base.progress import Stop
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PICTURES
+from normgeo.pictures.recurrent import radii as of_radii
+from normgeo.pictures.recurrent import recurrence as of_recurrence
 from normgeo.pictures.recurrent.radii import Curve
 from normgeo.pictures.recurrent.recurrences import RADII, first_step
 from normgeo.pictures.style.colors import method_color
@@ -19,6 +21,13 @@ from tests.forms import on_a_phone
 
 RECURRENCE, RADIUS = PICTURES["recurrence"], PICTURES["radii"]
 SHORT = Settings(length=16, neurons=8)
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Few radii, where they are not what is looked at."""
+    for module in (of_radii, of_recurrence):
+        monkeypatch.setattr(module, "RADII", (0.5, 1.0, 2.0))
 
 
 @pytest.fixture(scope="module")
@@ -114,16 +123,16 @@ def laid_over(figure, name):
     return json.loads(json.dumps([whole["data"], shown], cls=PlotlyJSONEncoder))
 
 
-def test_a_frame_is_what_opening_there_draws_with_its_legend(subtests):
+def test_a_frame_is_what_opening_there_draws_with_its_legend(few, subtests):
     for method in ["batch", "rms", "weight"]:
         with subtests.test(method=method):
             chosen = {"length": 8, "neurons": 4, "method": method}
-            for radius in (0.5, 2.0):
-                drawn = [
-                    RECURRENCE.figure(RECURRENCE.compute(Settings(radius=start, **chosen)), "light")
-                    for start in (radius, 1.0)
-                ]
-                fresh, moved = (laid_over(figure, f"{radius:g}") for figure in drawn)
+            opened, *others_opened = (
+                RECURRENCE.figure(RECURRENCE.compute(Settings(radius=start, **chosen)), "light")
+                for start in (1.0, 0.5, 2.0)
+            )
+            for radius, figure in zip((0.5, 2.0), others_opened, strict=True):
+                fresh, moved = (laid_over(each, f"{radius:g}") for each in (figure, opened))
                 assert fresh == moved
                 named = [trace["name"] for trace in moved[0] if trace["showlegend"]]
                 plain, *others = named
@@ -251,11 +260,11 @@ def test_panels_stack_on_a_phone_without_overlap(radii, identity, subtests):
             assert min(sizes) >= 14
 
 
-def test_chosen_method_runs_beside_the_others_where_it_has_a_z_for_one_case(subtests):
+def test_chosen_method_runs_beside_the_others_where_it_has_a_z_for_one_case(few, subtests):
     for method in NORMALIZERS:
         with subtests.test(method=method):
             normalizer = NORMALIZERS[method]
-            picture = RECURRENCE.compute(Settings(length=16, neurons=8, method=method))
+            picture = RECURRENCE.compute(Settings(length=8, neurons=4, method=method))
             expected = {"standard", "layer"} | (set() if normalizer.shared_by_cases else {method})
             assert set(picture.setup.methods) == expected
             figure = RECURRENCE.figure(picture, "light")
@@ -268,10 +277,11 @@ def test_chosen_method_runs_beside_the_others_where_it_has_a_z_for_one_case(subt
             RADIUS.figure(radii, "light")
 
 
-def test_method_that_sees_weights_runs_at_each_radius_by_itself(subtests):
+def test_method_that_sees_weights_runs_at_each_radius_by_itself(few, subtests):
     for method in ["weight", "centered_weight"]:
         with subtests.test(method=method):
-            chosen = {"length": 8, "neurons": 4, "method": method, "activation": "tanh"}
+            chosen = {"length": 8, "neurons": 4, "method": method, "radius": 1.0}
+            chosen["activation"] = "tanh"
             radii = RADIUS.compute(Settings(**chosen))
             single = RECURRENCE.compute(Settings(**chosen))
             rates = [methods[method].log10_norms[0] / 8 for methods in single.curves.values()]
@@ -345,9 +355,11 @@ def test_zero_state_and_input_are_explained_by_the_computation_itself():
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param("recurrence", marks=pytest.mark.exhaustive), "radii"]
+    ("name", "length"),
+    [pytest.param("recurrence", 256, marks=pytest.mark.exhaustive), ("radii", 16)],
 )
-def test_payload_is_small_at_the_longest(name):
+def test_payload_is_small_at_the_longest(name, length):
+    """That of all radii at once has a number for each, however long the runs are."""
     picture = PICTURES[name]
-    longest = picture.compute(Settings(length=256, neurons=4, method="rms"))
+    longest = picture.compute(Settings(length=length, neurons=4, method="rms"))
     assert len(picture.figure(longest, "dark").to_json()) < 150_000

@@ -15,6 +15,9 @@ from normgeo.settings import Settings
 from normgeo.tables.table import Table
 from tests.quick import QUICK
 
+SHORT = QUICK | {"depth": {"method": "rms", "depth": 2}, "attention": {"method": "standard"}}
+"""These two tell of no progress, and do all their work."""
+
 
 def test_recipe_has_the_settings_that_are_used_and_the_theme(subtests: pytest.Subtests) -> None:
     for name in PICTURES:
@@ -79,6 +82,7 @@ def test_a_computation_tells_its_progress_and_stops_where_it_is_asked_to() -> No
     assert picture.compute(Settings()) == (Settings(), 10)
 
 
+@pytest.mark.usefixtures("few_frames")
 @pytest.mark.parametrize(
     "reports", [1, *(pytest.param(n, marks=pytest.mark.exhaustive) for n in (3, 9, 17))]
 )
@@ -97,7 +101,7 @@ def test_what_a_stopped_picture_has_is_drawn_told_and_listed_or_it_says_why_not(
                     raise Stop
 
             try:
-                result = picture.compute(Settings(**QUICK.get(name, {})), stop)
+                result = picture.compute(Settings(**SHORT.get(name, {})), stop)
             except Refusal:
                 assert heard == reports, "nothing else is wrong here"
                 continue

@@ -21,6 +21,15 @@ from normgeo.settings import Settings
 
 WHOLE = Course((), 120, paused=False)
 QUICK = Settings(task="rows", rnn="tanh", sequences=8, neurons=6, seed=3)
+STEPS = 40  # a point of a curve for each two
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short():
+    """Runs are as short as their curves allow."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sequence_runs.STEPS, "rows", STEPS)
+        yield
 
 
 def eps(method):
@@ -38,7 +47,7 @@ def by_hand(method, seed):
     rng = np.random.default_rng(seed)
     start = SequenceModel.random("tanh", eps(method), 6, 8, 10, rng)
     return data, train_sequences(
-        start, data, batch_size=8, steps=120, rate=0.02, seed=seed, tests=1
+        start, data, batch_size=8, steps=STEPS, rate=0.02, seed=seed, tests=1
     )
 
 
@@ -50,10 +59,10 @@ def test_curves_are_the_runs_of_each_method_from_each_seed(learned):
         assert one.losses.shape == (SEEDS, len(one.steps))
         for place in range(SEEDS):
             _, run = by_hand(method, 3 + place)
-            means = run.train_loss.reshape(20, 6).mean(axis=1)
+            means = run.train_loss.reshape(20, 2).mean(axis=1)
             np.testing.assert_allclose(one.losses[place], means, rtol=1e-9)
             assert one.accuracy[place] == pytest.approx(run.test_accuracy[-1])
-        assert one.steps.tolist() == list(range(6, 121, 6))
+        assert one.steps.tolist() == list(range(2, STEPS + 1, 2))
         assert (np.diff(one.seconds) > 0).all()
 
 
@@ -186,16 +195,16 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(learned, share):
 
 
 def test_more_steps_after_the_end_are_those_of_a_longer_run(monkeypatch):
-    monkeypatch.setitem(sequence_runs.STEPS, "rows", 30)
+    monkeypatch.setitem(sequence_runs.STEPS, "rows", 10)
     learned = PICTURES["learning"].compute(QUICK)
     halfway = learning.go_on(QUICK, learned, stop_after(0.5))
-    assert [one.steps[-1] for one in halfway.methods] == [60, 60, 30], "whole runs are drawn"
+    assert [one.steps[-1] for one in halfway.methods] == [20, 20, 10], "whole runs are drawn"
     assert [len(one.losses) for one in halfway.methods] == [SEEDS, 1, SEEDS]
     more = learning.go_on(QUICK, halfway, Progress())
-    monkeypatch.setitem(sequence_runs.STEPS, "rows", 60)
+    monkeypatch.setitem(sequence_runs.STEPS, "rows", 20)
     same(more, PICTURES["learning"].compute(QUICK))
     assert all((np.diff(one.seconds) > 0).all() for one in more.methods)
-    assert len(learned.course.runs[0].histories[0].train_loss) == 30, (
+    assert len(learned.course.runs[0].histories[0].train_loss) == 10, (
         "what it began with is as it was"
     )
 
@@ -226,7 +235,7 @@ def test_digits_are_read_at_several_lengths_by_what_was_trained(monkeypatch):
 
 def test_longer_sequences_go_on_with_the_training_that_was_stopped(monkeypatch, captions):
     monkeypatch.setattr(sequence_runs, "SEEDS", 2)
-    monkeypatch.setitem(sequence_runs.STEPS, "rows", 30)
+    monkeypatch.setitem(sequence_runs.STEPS, "rows", 10)
     whole = PICTURES["longer"].compute(QUICK)
     paused = pickle.loads(cloudpickle.dumps(PICTURES["longer"].compute(QUICK, stop_after(0.6))))
     assert [len(one.losses) for one in paused.methods] == [2, 1]
@@ -238,12 +247,12 @@ def test_longer_sequences_go_on_with_the_training_that_was_stopped(monkeypatch, 
 
     same_losses(longer.go_on(QUICK, paused, Progress()), whole)
     halfway = longer.go_on(QUICK, whole, stop_after(0.6))
-    assert [one.after for one in halfway.compared] == [60, 60]
+    assert [one.after for one in halfway.compared] == [20, 20]
     assert [one.seeds for one in halfway.compared] == [(3, 4), (3,)], "one seed is on its way"
     words = captions("longer", halfway)
-    assert "Trained with 60 batches. Not yet as far: batch norm." in words
+    assert "Trained with 20 batches. Not yet as far: batch norm." in words
     more = longer.go_on(QUICK, halfway, Progress())
-    monkeypatch.setitem(sequence_runs.STEPS, "rows", 60)
+    monkeypatch.setitem(sequence_runs.STEPS, "rows", 20)
     same_losses(more, PICTURES["longer"].compute(QUICK))
     assert len(more.compared) == 3
 

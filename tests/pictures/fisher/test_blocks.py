@@ -163,7 +163,7 @@ def test_share_between_neurons_that_share_nothing_is_0_and_never_below(captions,
             result = FISHER.compute(settings)
             for model in result.models:
                 assert 0 <= model.blocks.between < 1e-12
-            assert captions("fisher", result).count(">0% of ‖F‖² between neurons") == 2
+    assert captions("fisher", result).count(">0% of ‖F‖² between neurons") == 2
 
 
 def test_parameters_that_change_nothing_are_named_where_the_map_is_blank():

@@ -18,13 +18,14 @@ def test_observed_curvature_is_the_mean_square_of_the_slopes_at_the_labels(rows,
             it = point.data
             for k, direction in enumerate(DIRECTIONS):
                 step = 1e-6 * point.norm * point.directions[k]
-                both = [it.model.unpack(it.model.pack() + sign * step) for sign in (1, -1)]
+                both = [
+                    it.model.unpack(it.model.pack() + sign * step).natural_parameter(it.X)
+                    for sign in (1, -1)
+                ]
                 slopes = []
                 for n in range(len(it.X)):
                     # The log-likelihood of one case, with the batch statistics of all.
-                    up, down = (
-                        _log_likelihood(m.natural_parameter(it.X)[n], it.y[n]) for m in both
-                    )
+                    up, down = (_log_likelihood(s[n], it.y[n]) for s in both)
                     slopes.append((up - down) / 2e-6)
                 (row,) = rows(
                     "labels", settings, method=point.normalizer.title, direction=direction

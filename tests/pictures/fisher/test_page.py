@@ -18,7 +18,7 @@ OF_STEPS = ["equal_kl", "across", "growth", "labels"]
 def test_stopped_computation_keeps_what_it_has(subtests):
     for name in NAMES:
         with subtests.test(name=name):
-            picture, settings, told = PICTURES[name], Settings(dataset="wine", method="layer"), []
+            picture, settings, told = PICTURES[name], Settings(dataset="iris", method="layer"), []
             steps = 30 if name in {"equal_kl", "across", "magnitude"} else 1
 
             def stop(done: int, of: int, told=told, steps=steps) -> None:
@@ -29,13 +29,12 @@ def test_stopped_computation_keeps_what_it_has(subtests):
 
             part, whole = picture.compute(settings, stop), picture.compute(settings)
             assert len(told) == steps
-            for theme in ("light", "dark"):
-                drawn = picture.figure(part, theme).to_json()
-                assert len(drawn) < len(picture.figure(whole, theme).to_json())
+            drawn = [len(picture.figure(part, theme).to_json()) for theme in ("light", "dark")]
+            assert max(drawn) < len(picture.figure(whole, "light").to_json())
             assert len(picture.table(part).rows) < len(picture.table(whole).rows)
 
 
-def test_progress_goes_up_to_its_end(subtests):
+def test_progress_goes_up_to_its_end(few_frames, subtests):
     for method, name in product(["standard", "layer"], NAMES):
         with subtests.test(method=method, name=name):
             told = []
@@ -69,7 +68,7 @@ def test_neurons_that_there_are_not_are_a_sentence(subtests):
 
 
 @pytest.mark.parametrize("rows", loops(NAMES, NORMALIZERS, of=1))
-def test_every_method_has_every_picture_in_both_themes(captions, rows, subtests):
+def test_every_method_has_every_picture_in_both_themes(few_frames, captions, rows, subtests):
     for name, method in rows:
         with subtests.test(name=name, method=method):
             settings = Settings(
@@ -87,7 +86,9 @@ def test_every_method_has_every_picture_in_both_themes(captions, rows, subtests)
             assert name == "eq13" or title in {row[0] for row in rows}
 
 
-def test_standard_model_stands_beside_the_method_and_alone_if_it_is_the_method(rows, subtests):
+def test_standard_model_stands_beside_the_method_and_alone_if_it_is_the_method(
+    few_frames, rows, subtests
+):
     for name in [name for name in NAMES if name not in {"eq13", "magnitude"}]:
         with subtests.test(name=name):
             both = [row["method"] for row in rows(name, Settings(dataset="iris", method="rms"))]

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,10 +91,14 @@ def test_descent_frames_put_dots_where_the_runs_are() -> None:
     assert figure.frames[-1].name == "20"
 
 
-def test_norm_and_angle_obey_the_law_of_the_optimizer(subtests: pytest.Subtests) -> None:
-    for optimizer, decay, batch, method in product(
-        ["gradient_descent", "momentum"], [0.0, 0.05], [0, 32], ["batch", "layer", "weight"]
-    ):
+@pytest.mark.parametrize(
+    "rows",
+    loops(["gradient_descent", "momentum"], [0.0, 0.05], [0, 32], ["batch", "layer", "weight"]),
+)
+def test_norm_and_angle_obey_the_law_of_the_optimizer(
+    rows: list[Any], subtests: pytest.Subtests
+) -> None:
+    for optimizer, decay, batch, method in rows:
         with subtests.test(optimizer=optimizer, decay=decay, batch=batch, method=method):
             settings = replace(
                 QUICK, method=method, optimizer=optimizer, decay=decay, mini_batch=batch
@@ -189,11 +193,11 @@ def test_descent_has_a_frame_for_each_step_and_plays(figure_of) -> None:
     assert for_script(drawn)["layout"]["meta"]["steps"]["single"]
 
 
-def test_a_hundred_steps_are_single_and_a_thousand_are_some(figure_of) -> None:
+def test_a_hundred_steps_are_single_and_more_are_some(figure_of) -> None:
     assert len(figure_of("descent", replace(QUICK, steps=100)).frames) == 101
-    many = figure_of("descent", replace(QUICK, steps=1000)).frames
+    many = figure_of("descent", replace(QUICK, steps=200)).frames
     assert len(many) == 101
-    assert [frame.name for frame in many[:2]] == ["0", "10"]
+    assert [frame.name for frame in many[:2]] == ["0", "2"]
 
 
 def test_runs_that_end_in_their_first_step_say_so_in_place_of_angles(words, figure_of) -> None:

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from normgeo.base.progress import Stop
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
+from tests.pairwise import loops
 
 SYMMETRY, COUPLING = PICTURES["symmetry"], PICTURES["coupling"]
 SMALL = Settings(dataset="wine")
@@ -126,8 +126,9 @@ def test_stopped_spectra_have_what_came_before(subtests):
             assert (COUPLING.table(result).rows[0][2] is None) == (stage < 4)
 
 
-def test_every_method_has_both_pictures(captions, subtests):
-    for method, theme in product(NORMALIZERS, ["light", "dark"]):
+@pytest.mark.parametrize("rows", loops(NORMALIZERS, ["light", "dark"], of=1))
+def test_every_method_has_both_pictures(captions, rows, subtests):
+    for method, theme in rows:
         with subtests.test(method=method, theme=theme):
             settings = Settings(
                 dataset="iris", neurons=6, method=method, eps=1e-5, statistics="frozen"
