@@ -181,9 +181,7 @@ def _there_is_jax() -> bool:
 def _listed(here: bool) -> Table:
     """What the results that ship have taken, and with JAX what they would take on this machine."""
     results = [load(name) for name in STATEMENTS]
-    note = text(
-        "The time is that of the machine that made the results that ship; without JAX this one cannot be timed."
-    )
+    note = text("The time is that of another machine: without JAX this one cannot be timed.")
     faster = dict.fromkeys(STATEMENTS, 1.0)
     if here:
         from normgeo.experiments.networks.pace import pace
@@ -191,7 +189,7 @@ def _listed(here: bool) -> Table:
         now = pace()
         faster = {each.name: now / each.pace for each in results}
         note = text(
-            "The time is about what this machine needs: a small network was timed here just now."
+            "The time is about what this machine needs, by a small network that it ran now."
         )
     rows = tuple(
         (

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -462,7 +463,8 @@ def test_list_tells_the_time_that_this_machine_needs(monkeypatch, capsys):
     assert 0 < pace() < math.inf
     result = load("draw")
     for times in (1, 2, 30):
-        monkeypatch.setattr("normgeo.experiments.networks.pace.pace", lambda: times * result.pace)
+        now = times * result.pace
+        monkeypatch.setattr("normgeo.experiments.networks.pace.pace", partial(float, now))
         assert main(["experiment", "--list"]) == 0
         row = next(line for line in capsys.readouterr().out.splitlines() if "draw" in line)
         assert time_in_words(times * result.seconds) in row
