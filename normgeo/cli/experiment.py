@@ -189,7 +189,7 @@ def _listed(here: bool) -> Table:
         now = pace()
         faster = {each.name: now / each.pace for each in results}
         note = text(
-            "The time is about what this machine needs, by a small network that it ran now."
+            "The time is about what this machine needs: a small network ran here now."
         )
     rows = tuple(
         (

@@ -31,7 +31,8 @@ def pace() -> float:
 
     def descend(_: int, cells: Tree) -> Tree:
         gradients = jax.vmap(jax.grad(loss))(cells)
-        return jax.tree.map(lambda p, g: p - 0.001 * g, cells, gradients)
+        after: Tree = jax.tree.map(lambda p, g: p - 0.001 * g, cells, gradients)
+        return after
 
     work = jax.jit(lambda cells: jax.lax.fori_loop(0, STEPS, descend, cells)).lower(cells).compile()
     seconds = []
