@@ -188,9 +188,7 @@ def _listed(here: bool) -> Table:
 
         now = pace()
         faster = {each.name: now / each.pace for each in results}
-        note = text(
-            "The time is about what this machine needs: a small network ran here now."
-        )
+        note = text("The time is about what this machine needs: a small network ran here now.")
     rows = tuple(
         (
             each.name,
