@@ -41,8 +41,7 @@ def run(options: argparse.Namespace) -> None:
     if path.suffix.lower() != ".html":
         raise Refusal("The story is an .html file; got {path!r}.", path=str(path))
     if options.app and not options.app.startswith(("http://", "https://")):
-        rule = text("An address begins with http:// or https://; got {app!r}.", app=options.app)
-        raise Refusal(rule)
+        raise Refusal("An address begins with http:// or https://; got {app!r}.", app=options.app)
     settings = Settings.from_recipe(parse_pairs(options.settings))
     require_writable(path)
 

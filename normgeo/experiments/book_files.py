@@ -29,11 +29,9 @@ def of_folder(where: str) -> Parts:
     files = [root] if root.is_file() else sorted(root.glob("*.txt"))
     if not files:
         raise Refusal(
-            text(
-                "Sentences are read from a file of text, a sentence a line, or from a folder with "
-                "files *.txt; {where!s} is none, or has none.",
-                where=where,
-            )
+            "Sentences are read from a file of text, a sentence a line, or from a folder with "
+            "files *.txt; {where!s} is none, or has none.",
+            where=where,
         )
     largest = sorted(files, key=lambda file: -file.stat().st_size)[:TOPICS]
     topics = (
@@ -71,10 +69,8 @@ def read(file: Path, most: int) -> list[tuple[str, ...]]:
         found = []
     if not found or any("\0" in word for line in found for word in line):
         raise Refusal(
-            text(
-                "{file!s} must be text in UTF-8, with a sentence a line and blanks between words. "
-                "Save it so, or take it away.",
-                file=file,
-            )
+            "{file!s} must be text in UTF-8, with a sentence a line and blanks between words. "
+            "Save it so, or take it away.",
+            file=file,
         )
     return found

@@ -62,24 +62,19 @@ def read(where: str) -> tuple[Part, Part, Part]:
     named = sorted(folder.glob(f"*{ENDING}")) if folder.is_dir() else []
     if len(named) != 1:
         raise Refusal(
-            text(
-                "Captions are read from a folder with one NAME{ending}, as f8k{ending}; "
-                "{folder!s} has {found}.",
-                ending=ENDING,
-                folder=folder,
-                found=len(named),
-            )
+            "Captions are read from a folder with one NAME{ending}, as f8k{ending}; "
+            "{folder!s} has {found}.",
+            ending=ENDING,
+            folder=folder,
+            found=len(named),
         )
     name = named[0].name.removesuffix(ENDING)
     learned, validation, test = (_part(folder, f"{name}_{split}") for split in SPLITS)
     if len(widths := {part.images.shape[1] for part in (learned, validation, test)}) > 1:
         raise Refusal(
-            text(
-                "All images must have the same number of features; those in {folder!s} have "
-                "{widths}.",
-                folder=folder,
-                widths=" and ".join(map(str, sorted(widths))),
-            )
+            "All images must have the same number of features; those in {folder!s} have {widths}.",
+            folder=folder,
+            widths=" and ".join(map(str, sorted(widths))),
         )
     return learned, validation, test
 
@@ -93,13 +88,11 @@ def _part(folder: Path, name: str) -> Part:
         images = images[::EACH]  # each image stands beside each of its captions
     elif len(captions) != EACH * rows:
         raise Refusal(
-            text(
-                "{path!s} must have a row for each caption, or for each five; it has {rows} rows, "
-                "and there are {captions} captions.",
-                path=path,
-                rows=rows,
-                captions=len(captions),
-            )
+            "{path!s} must have a row for each caption, or for each five; it has {rows} rows, "
+            "and there are {captions} captions.",
+            path=path,
+            rows=rows,
+            captions=len(captions),
         )
     return Part(images, captions)
 
@@ -107,10 +100,8 @@ def _part(folder: Path, name: str) -> Part:
 def _there(path: Path) -> Path:
     if not path.is_file():
         raise Refusal(
-            text(
-                "Captions come as a caption a line, images as an array; {path!s} is missing.",
-                path=path,
-            )
+            "Captions come as a caption a line, images as an array; {path!s} is missing.",
+            path=path,
         )
     return path
 
@@ -120,16 +111,14 @@ def _captions(path: Path) -> list[list[str]]:
         captions = [line.split() for line in path.read_text("utf-8").splitlines()]
     except UnicodeDecodeError as error:
         raise Refusal(
-            text("{path!s} must be text in UTF-8, with a caption a line.", path=path)
+            "{path!s} must be text in UTF-8, with a caption a line.", path=path
         ) from error
     if not captions or not all(captions):
         line = captions.index([]) + 1 if captions else 1
         raise Refusal(
-            text(
-                "Each line of {path!s} must be a caption; line {line} has no word.",
-                path=path,
-                line=line,
-            )
+            "Each line of {path!s} must be a caption; line {line} has no word.",
+            path=path,
+            line=line,
         )
     return captions
 
@@ -139,18 +128,14 @@ def _images(path: Path) -> Array:
     try:
         images = np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as error:
-        raise Refusal(text("{wanted}; it can't be read as one.", wanted=wanted)) from error
+        raise Refusal("{wanted}; it can't be read as one.", wanted=wanted) from error
     if not isinstance(images, np.ndarray) or images.dtype.kind not in "fiu" or images.ndim != 2:
         raise Refusal(
-            text(
-                "{wanted}; it holds {kind} of shape {shape}.",
-                wanted=wanted,
-                kind=str(getattr(images, "dtype", text("several arrays"))),
-                shape=str(getattr(images, "shape", "?")),
-            )
+            "{wanted}; it holds {kind} of shape {shape}.",
+            wanted=wanted,
+            kind=str(getattr(images, "dtype", text("several arrays"))),
+            shape=str(getattr(images, "shape", "?")),
         )
     if not images.size or not np.isfinite(images).all():
-        raise Refusal(
-            text("{wanted}; it is empty or has numbers that are not finite.", wanted=wanted)
-        )
+        raise Refusal("{wanted}; it is empty or has numbers that are not finite.", wanted=wanted)
     return images.astype(np.float32)

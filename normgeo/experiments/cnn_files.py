@@ -11,7 +11,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.experiments.questions import DOCUMENT, ENTITIES, PLACEHOLDER, QUERY, Question
 
 FOLDERS = {"training": 20_000, "validation": 500, "test": 500}
@@ -35,15 +34,13 @@ def of_folder(where: str) -> tuple[list[Question], list[Question], list[Question
         found = [one for file in files if (one := read(file)) is not None]
         if not found:
             raise Refusal(
-                text(
-                    "Questions on CNN's stories are files {name!s}/*.question in a folder "
-                    "`questions`; got {where!s}, with {n} such files, and none with its answer in "
-                    "the first {words} words. Name the folder that DeepMind's script has written.",
-                    name=name,
-                    where=where,
-                    n=len(files),
-                    words=DOCUMENT,
-                )
+                "Questions on CNN's stories are files {name!s}/*.question in a folder "
+                "`questions`; got {where!s}, with {n} such files, and none with its answer in "
+                "the first {words} words. Name the folder that DeepMind's script has written.",
+                name=name,
+                where=where,
+                n=len(files),
+                words=DOCUMENT,
             )
         parts.append(found)
     learned, validation, test = parts
@@ -63,13 +60,11 @@ def read(file: Path) -> Question | None:
         parts = []
     if len(parts) != 5 or PLACEHOLDER not in parts[2].split():
         raise Refusal(
-            text(
-                "A question has five parts with blank lines between them, and a {placeholder!s} in "
-                "the third; {file!s} has {n} parts. Get the file again, or take it away.",
-                placeholder=PLACEHOLDER,
-                file=file,
-                n=len(parts),
-            )
+            "A question has five parts with blank lines between them, and a {placeholder!s} in "
+            "the third; {file!s} has {n} parts. Get the file again, or take it away.",
+            placeholder=PLACEHOLDER,
+            file=file,
+            n=len(parts),
         )
     _, story, query, answer, mapping = (part.strip() for part in parts)
     words = query.split()

@@ -17,7 +17,6 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 
 STROKES, WORDS = "lineStrokes", "ascii"
 HELD_OUT = 10  # one form in ten is for validation, one for the test
@@ -44,17 +43,15 @@ def lines(folder: Path) -> Iterator[Line]:
     missing = [name for name in (STROKES, WORDS) if not (folder / name).is_dir()]
     if missing:
         raise Refusal(
-            text(
-                "A folder of IAM-OnDB holds {both}; {folder!s} has no {missing}. Unpack the "
-                "archives of the data into it.",
-                both=f"{STROKES} and {WORDS}",
-                folder=folder,
-                missing=", ".join(missing),
-            )
+            "A folder of IAM-OnDB holds {both}; {folder!s} has no {missing}. Unpack the "
+            "archives of the data into it.",
+            both=f"{STROKES} and {WORDS}",
+            folder=folder,
+            missing=", ".join(missing),
         )
     found = sorted((folder / STROKES).rglob("*.xml"))
     if not found:
-        raise Refusal(text("{folder!s} holds no line as .xml.", folder=folder / STROKES))
+        raise Refusal("{folder!s} holds no line as .xml.", folder=folder / STROKES)
     said: dict[Path, list[str]] = {}
     for path in found:
         form, _, number = path.stem.rpartition("-")
@@ -77,13 +74,11 @@ def parts(folder: Path) -> tuple[list[Line], list[Line], list[Line]]:
     forms = [*dict.fromkeys(line.form for line in every)]
     if len(forms) < HELD_OUT:
         raise Refusal(
-            text(
-                "IAM-OnDB needs lines of at least {least} forms, to hold some out; {folder!s} has "
-                "those of {n}.",
-                least=HELD_OUT,
-                folder=folder,
-                n=len(forms),
-            )
+            "IAM-OnDB needs lines of at least {least} forms, to hold some out; {folder!s} has "
+            "those of {n}.",
+            least=HELD_OUT,
+            folder=folder,
+            n=len(forms),
         )
     part_of = {form: place % HELD_OUT for place, form in enumerate(forms)}
     validation, test = ([one for one in every if part_of[one.form] == n] for n in (0, 1))
@@ -100,10 +95,8 @@ def spread(lines: Sequence[Line]) -> float:
     found = float(np.concatenate([line.points[:, :2] for line in lines]).std())
     if not found:
         raise Refusal(
-            text(
-                "The pen moves in none of the lines that are learned from: all their points have "
-                "one place. Unpack the archives of the data again."
-            )
+            "The pen moves in none of the lines that are learned from: all their points have "
+            "one place. Unpack the archives of the data again."
         )
     return found
 
@@ -130,12 +123,10 @@ def _points(path: Path) -> Array:
         offsets = np.diff(at, axis=0, prepend=at[:1])
     except (ElementTree.ParseError, KeyError, ValueError) as error:
         raise Refusal(
-            text(
-                "{path!s} is no line of IAM-OnDB, strokes of points with x and y ({why!s}). "
-                "Unpack it again, or remove it.",
-                path=path,
-                why=error,
-            )
+            "{path!s} is no line of IAM-OnDB, strokes of points with x and y ({why!s}). "
+            "Unpack it again, or remove it.",
+            path=path,
+            why=error,
         ) from error
     ends = np.cumsum([len(stroke) for stroke in strokes if stroke]) - 1
     return np.column_stack([offsets, np.isin(np.arange(len(at)), ends)])

@@ -232,11 +232,9 @@ def load(name: str) -> Result:
     """
     if name not in STATEMENTS:
         raise Refusal(
-            text(
-                "The experiments are {names}; got {name!r}.",
-                names=", ".join(STATEMENTS),
-                name=name,
-            )
+            "The experiments are {names}; got {name!r}.",
+            names=", ".join(STATEMENTS),
+            name=name,
         )
     return result_of(
         json.loads(files(__package__).joinpath("results", f"{name}.json").read_bytes())
@@ -258,7 +256,7 @@ def shares(result: Result) -> tuple[float, ...]:
 
     """
     if not decided(result):
-        raise Refusal(text("The sentence compares two methods, and one alone was run."))
+        raise Refusal("The sentence compares two methods, and one alone was run.")
     slow, fast = result.statement.slow, result.statement.fast
     found = []
     for slower, faster in zip(
@@ -296,7 +294,7 @@ def result_of(data: Mapping[str, Any]) -> Result:
         counts = {len(method.validation), len(method.test), len(result.seeds)}
         if len(lengths) > 1 or len(counts) > 1 or method.rate not in method.rates:
             raise Refusal(
-                text("The curves of {name!r} do not fit the seeds, steps and rates.", name=name)
+                "The curves of {name!r} do not fit the seeds, steps and rates.", name=name
             )
     return result
 

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.experiments.manuals import part_of, sentences, texts
 from normgeo.experiments.spelling import points
 
@@ -138,15 +137,13 @@ def _topics(learned: list[Triple], held_out: list[list[Triple]]) -> list[str]:
     ]
     if len(enough) < 2:
         raise Refusal(
-            text(
-                "It takes two topics with {seen} different sentences to learn from and with "
-                "{held_out} more for validation and for the test each, of {words} words or more; "
-                "{n} have as many. Give more text.",
-                seen=SEEN,
-                held_out=HELD_OUT,
-                words=SHORTEST,
-                n=len(enough),
-            )
+            "It takes two topics with {seen} different sentences to learn from and with "
+            "{held_out} more for validation and for the test each, of {words} words or more; "
+            "{n} have as many. Give more text.",
+            seen=SEEN,
+            held_out=HELD_OUT,
+            words=SHORTEST,
+            n=len(enough),
         )
     return enough[:TOPICS]
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 
 Curve = tuple[tuple[float, float], ...]
 
@@ -134,11 +133,9 @@ def write(words: str, rng: np.random.Generator) -> Line:
     """
     if strange := sorted(set(words) - set(ALPHABET)):
         raise Refusal(
-            text(
-                "This hand writes the letters {letters!s} and the space; got {strange!r}.",
-                letters="".join(LETTERS),
-                strange="".join(strange),
-            )
+            "This hand writes the letters {letters!s} and the space; got {strange!r}.",
+            letters="".join(LETTERS),
+            strange="".join(strange),
         )
     slant, size = rng.normal(0.2, SLANT), np.exp(rng.normal(0, SIZE, 2))
     places, lifts, owners = [np.zeros((1, 2))], [np.zeros(1)], [np.zeros(1, int)]

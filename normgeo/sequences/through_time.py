@@ -202,8 +202,9 @@ def _require_spread(run: CellRun) -> None:
         try:
             normalizer.linearize(layer.units[index].W, run.reads(product, t))
         except Refusal as error:
-            reason = text("Step {t} has no state: {reason}", t=t + 1, reason=error.args[0])
-            raise Refusal(reason) from error
+            raise Refusal(
+                "Step {t} has no state: {reason}", t=t + 1, reason=error.args[0]
+            ) from error
 
 
 def _require_finite(run: CellRun) -> None:

@@ -170,7 +170,7 @@ def data(where: str | None = None) -> tuple[Tree, Tree, Tree]:
     given = [[line for line in part if len(line.points) >= STEPS] for part in parts(Path(where))]
     if not all(given):
         raise Refusal(
-            text("Lines of at least {steps} steps of the pen are needed in each part.", steps=STEPS)
+            "Lines of at least {steps} steps of the pen are needed in each part.", steps=STEPS
         )
     unit = spread(given[0])
     longest = max(len(line.words) for part in given for line in part)

@@ -26,7 +26,6 @@ import optax
 from normgeo import __version__
 from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
-from normgeo.base.text import text
 from normgeo.base.writing import write_bytes
 from normgeo.experiments.networks.cells import Tree
 from normgeo.experiments.networks.compiled import Experiment, Runs, evaluate, first_runs, learn
@@ -151,16 +150,14 @@ class Training:
                 said = json.loads(str(file["said"]))
                 found = [jnp.asarray(file[f"leaf{at}"]) for at in range(len(leaves))]
         except (ValueError, KeyError, EOFError, BadZipFile) as error:
-            raise Refusal(text("{path!s} is no checkpoint of an experiment.", path=path)) from error
+            raise Refusal("{path!s} is no checkpoint of an experiment.", path=path) from error
         if said["asked"] != self.asked:
             raise Refusal(
-                text(
-                    "{path!s} is a checkpoint of another run, {got!s}, and this one is {asked!s}. "
-                    "Give its options, or another file.",
-                    path=path,
-                    got=json.dumps(said["asked"]),
-                    asked=json.dumps(self.asked),
-                )
+                "{path!s} is a checkpoint of another run, {got!s}, and this one is {asked!s}. "
+                "Give its options, or another file.",
+                path=path,
+                got=json.dumps(said["asked"]),
+                asked=json.dumps(self.asked),
             )
         self.runs = jax.tree.unflatten(structure, found)
         for name in ("done", "steps", "seconds", "figures"):
@@ -240,7 +237,7 @@ def choose(device: str) -> None:
     except RuntimeError:
         found = ", ".join(dict.fromkeys(each.platform for each in jax.devices()))
         raise Refusal(
-            text("JAX finds no {device!r} here, but {found}.", device=device, found=found)
+            "JAX finds no {device!r} here, but {found}.", device=device, found=found
         ) from None
 
 

@@ -90,11 +90,9 @@ def compute(settings: Settings, progress: Progress) -> Training:
     data = DATASETS[settings.dataset].load()
     if not has_classes(data):
         raise Refusal(
-            text(
-                "The network is trained to tell classes apart, and {data!s} has none: choose the "
-                "digits, iris or wine.",
-                data=data.title,
-            )
+            "The network is trained to tell classes apart, and {data!s} has none: choose the "
+            "digits, iris or wine.",
+            data=data.title,
         )
     split = hold_out(data, seed=settings.seed)
     N, D = split.X_train.shape

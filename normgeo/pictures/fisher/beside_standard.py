@@ -80,14 +80,12 @@ def sizes_beside_standard(settings: Settings) -> Sizes:
     parameters = sizes.parameters - without_gain
     if parameters > LARGEST:
         raise Refusal(
-            text(
-                "The Fisher information is drawn for up to {most:,} parameters; H = {H} "
-                "neurons with D = {D} features have {count:,}. Use fewer neurons.",
-                most=LARGEST,
-                H=sizes.H,
-                D=sizes.D,
-                count=parameters,
-            )
+            "The Fisher information is drawn for up to {most:,} parameters; H = {H} "
+            "neurons with D = {D} features have {count:,}. Use fewer neurons.",
+            most=LARGEST,
+            H=sizes.H,
+            D=sizes.D,
+            count=parameters,
         )
     return sizes
 

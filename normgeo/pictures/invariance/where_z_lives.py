@@ -101,25 +101,20 @@ def compute(settings: Settings, progress: Progress) -> Places:
     H = len(here.model.W)
     if H < NEURONS:
         raise Refusal(
-            text(
-                "Three neurons are drawn, and the fitted weights of {data!s} have {H}. Use random "
-                "weights.",
-                data=here.dataset.title,
-                H=H,
-            )
+            "Three neurons are drawn, and the fitted weights of {data!s} have {H}. Use random "
+            "weights.",
+            data=here.dataset.title,
+            H=H,
         )
     one = settings.index if transform.operation.one_row else 0
     rows = H if transform.matrix == "W" else here.dataset.N
     if one >= rows:
         raise Refusal(
-            text(
-                "The {rows} rows of {matrix} are numbered from 0 to {last}: there is no row "
-                "{index}.",
-                rows=rows,
-                matrix=transform.matrix,
-                last=rows - 1,
-                index=one,
-            )
+            "The {rows} rows of {matrix} are numbered from 0 to {last}: there is no row {index}.",
+            rows=rows,
+            matrix=transform.matrix,
+            last=rows - 1,
+            index=one,
         )
     of_W = transform.matrix == "W"
     neurons = _first(np.arange(H), NEURONS, one if of_W else 0)

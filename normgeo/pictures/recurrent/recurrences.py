@@ -84,12 +84,10 @@ def recurrences(settings: Settings, radius: float, activation: str = "") -> dict
     H = settings.neurons or NEURONS
     if H > LARGEST:
         raise Refusal(
-            text(
-                "A recurrence is drawn with up to {most} neurons, as the products of its "
-                "Jacobians take H³ operations per step: {H} are too many. Use fewer.",
-                most=LARGEST,
-                H=H,
-            )
+            "A recurrence is drawn with up to {most} neurons, as the products of its "
+            "Jacobians take H³ operations per step: {H} are too many. Use fewer.",
+            most=LARGEST,
+            H=H,
         )
     return {
         key: Recurrence.random(

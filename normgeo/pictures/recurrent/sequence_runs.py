@@ -62,12 +62,10 @@ class Setup(NamedTuple):
         H = settings.neurons or NEURONS
         if not 1 < H <= LARGEST:
             raise Refusal(
-                text(
-                    "Cells are trained with 2 to {most} neurons here, not with {H}. Use "
-                    "`train_sequences` for others.",
-                    most=LARGEST,
-                    H=H,
-                )
+                "Cells are trained with 2 to {most} neurons here, not with {H}. Use "
+                "`train_sequences` for others.",
+                most=LARGEST,
+                H=H,
             )
         rate = settings.rate or RATE
         cell, seed = CELLS[settings.rnn], settings.seed

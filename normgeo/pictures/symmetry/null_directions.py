@@ -194,14 +194,12 @@ def _sizes(settings: Settings) -> Sizes:
     _, D, H, _ = sizes
     if H * D > LARGEST:
         raise Refusal(
-            text(
-                "A spectrum of F_WW is drawn for up to {most:,} weights; H = {H} neurons with "
-                "D = {D} features have {count:,}. Use fewer neurons.",
-                most=LARGEST,
-                H=H,
-                D=D,
-                count=H * D,
-            )
+            "A spectrum of F_WW is drawn for up to {most:,} weights; H = {H} neurons with "
+            "D = {D} features have {count:,}. Use fewer neurons.",
+            most=LARGEST,
+            H=H,
+            D=D,
+            count=H * D,
         )
     return sizes
 

@@ -50,16 +50,14 @@ def read(words: str) -> Pin:
 
     """
     if len(words) > LONGEST:
-        rule = text("A pin has at most {n:,} characters; got {m:,}.", n=LONGEST, m=len(words))
-        raise Refusal(rule)
+        raise Refusal("A pin has at most {n:,} characters; got {m:,}.", n=LONGEST, m=len(words))
     name, _, query = words.partition("?")
     if name not in PICTURES:
         raise Refusal("There is no picture {name!r} that could be pinned.", name=name[:60])
     try:
         values = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=len(SETTINGS)))
     except ValueError:
-        rule = text("A pin names at most {n} settings; got more.", n=len(SETTINGS))
-        raise Refusal(rule) from None
+        raise Refusal("A pin names at most {n} settings; got more.", n=len(SETTINGS)) from None
     for setting, value in values.items():
         Settings.from_recipe({setting: value})  # only the first mistake is reported
     kept = {setting: value for setting, value in values.items() if setting not in OF_THE_PAGE}

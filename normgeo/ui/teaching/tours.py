@@ -63,10 +63,9 @@ def tour(name: str, pages: Collection[str]) -> Tour:
 
     """
     if name not in names():
-        rule = text(
+        raise Refusal(
             "There is no tour {name!r}; tours are {names}.", name=name, names=", ".join(names())
         )
-        raise Refusal(rule)
     found = _read(name, (FOLDER / f"{name}.md").stat().st_mtime_ns, tuple(pages))
     if isinstance(found, Refusal):
         raise Refusal(*found.args)
@@ -100,13 +99,12 @@ def _place(name: str, stop: str, pages: Collection[str]) -> Place:
     found = tour(name, pages)
     count = len(found.stops)
     if not (stop.isascii() and stop.isdecimal() and len(stop) < 4 and 1 <= int(stop) <= count):
-        rule = text(
+        raise Refusal(
             "The tour “{title}” has the stops 1 to {count}; got {stop!r}.",
             title=text(found.title),
             count=count,
             stop=stop,
         )
-        raise Refusal(rule)
     return Place(found, int(stop))
 
 
