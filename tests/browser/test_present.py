@@ -323,6 +323,23 @@ def test_link_to_the_whole_page_keeps_what_is_a_default_elsewhere(server, page, 
     assert whole == f"{server}/fisher?method=batch"
 
 
+RAISED = """() => [...document.querySelectorAll('svg tspan[style*="70%"]')].map((one) =>
+    [one, one.parentNode].map((each) => parseFloat(getComputedStyle(each).fontSize)))"""
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("width", "height", "how"), [(1000, 620, "embed=true"), (390, 844, "present=1")]
+)
+def test_an_exponent_is_smaller_than_what_it_stands_at(
+    server, open_page, wait_settled, width, height, how
+):
+    page = opened(open_page(width, height), f"{server}/recurrent?{how}", wait_settled)
+    sizes = page.evaluate(RAISED)
+    assert sizes
+    assert [one for one in sizes if one[0] >= one[1]] == []
+
+
 @pytest.mark.exhaustive
 def test_embedded_tab_is_alone(server, page, wait_settled):
     opened(page, f"{server}/learning_rate?tab=descent&embed=true", wait_settled)
