@@ -303,6 +303,18 @@ def test_two_neurons_are_only_signs_and_the_norm_is_zero_with_its_reason():
     RADIUS.figure(radii, "dark")
 
 
+def test_a_change_that_is_lost_at_every_radius_is_drawn_and_told():
+    picture = RECURRENCE.compute(Settings(neurons=2, activation="relu"))
+    factors = {each.factor for one in picture.curves.values() for each in one.values()}
+    assert factors == {0.0}
+    figure = RECURRENCE.figure(picture, "light")
+    assert (
+        figure.layout.annotations[0].text
+        == "<b>A small change of the state is lost, with a norm or without</b>"
+    )
+    assert figure.layout.yaxis3.range[0] < 0 < figure.layout.yaxis3.range[1]
+
+
 def test_too_few_and_too_many_neurons_are_refused_in_a_sentence(subtests):
     for neurons in [1, 65]:
         with subtests.test(neurons=neurons), pytest.raises(ValueError, match=r"\.$"):

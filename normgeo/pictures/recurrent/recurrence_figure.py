@@ -229,7 +229,7 @@ def _heights(every: Sequence[Curves]) -> dict[str, Any]:
 def _growth_axes(result: Recurrences) -> tuple[dict[str, Any], dict[str, Any]]:
     every = [each for methods in result.curves.values() for each in methods.values()]
     factors = np.array([each.factor for each in every])
-    low, high = np.log10([min(0.9, *factors[factors > 0]), max(1.1, *factors)])
+    low, high = np.log10([min([0.9, *factors[factors > 0]]), max([1.1, *factors])])
     ends = np.log10([min(result.curves), max(result.curves)])
     x = {
         "type": "log",
