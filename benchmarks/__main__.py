@@ -21,6 +21,7 @@ BENCHMARKS = (
     "recorder",
     "recording",
     "measuring",
+    "costs",
     "pages",
     "frames",
     "load",
