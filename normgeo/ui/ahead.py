@@ -30,6 +30,7 @@ from normgeo.pictures import PAGE_OF, PICTURES
 from normgeo.settings import RULES, Settings
 from normgeo.story.story import story
 from normgeo.ui.computing.server import Server
+from normgeo.ui.defects import LOG
 from normgeo.ui.results import whole
 
 SWITCH = "NORMGEO_AHEAD"  # an environment variable; "0": compute nothing ahead
@@ -102,9 +103,9 @@ class Ahead:
         """Compute what pages open with, again and again, so that it is never forgotten."""
         while True:
             for name, settings in self.defaults():
-                self.keep(name, settings)
+                self._try(name, settings)
             for name, settings in self.methods_with_data():
-                self.keep(name, settings, drawn=False)
+                self._try(name, settings, drawn=False)
             self.sleep(AGAIN)
 
     def defaults(self) -> Iterator[tuple[str, Settings]]:
@@ -145,7 +146,7 @@ class Ahead:
                     self.sleep(MOMENT)
                 if self._places:  # somebody has gone on
                     break
-                self.keep(name, settings, most=SHORT)
+                self._try(name, settings, most=SHORT)
             else:
                 self._done.keep(place, True)
 
@@ -183,6 +184,12 @@ class Ahead:
         # Pictures may share a result, of which one is drawn already.
         if picture is not None and drawn and there is not None:
             whole(name, settings, there.result).chart(self.server, there, settings.theme)
+
+    def _try(self, name: str, settings: Settings, **how: Any) -> None:
+        try:
+            self.keep(name, settings, **how)
+        except Exception:  # a mistake of the program in one picture leaves the others
+            LOG.exception("What is computed ahead has a defect: %s, %s", name, settings)
 
     @property
     def _is_quiet(self) -> bool:

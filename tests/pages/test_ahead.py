@@ -1,5 +1,6 @@
 """What visitors open first is computed before they come."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
@@ -212,6 +213,24 @@ def test_the_nearest_come_first(worker: Ahead) -> None:
     assert away == sorted(away)
     assert {settings.method for _, settings in near} == {*methods} - {"weight"}
     assert not [*worker.beside("audit", Settings(), ())]
+
+
+@pytest.mark.usefixtures("uncomputed")
+def test_a_picture_with_a_defect_leaves_the_others(
+    pool: Any, worker: Ahead, defects: list[logging.LogRecord]
+) -> None:
+    def broken(compute: object) -> Refusal:
+        if len(pool.asked) == 2:
+            raise ZeroDivisionError
+        return Refusal("It is not computed.")
+
+    pool.refuse = broken
+    worker.visit("symmetry", SMALL, ("method",))
+    worker.keep_neighbors()
+    assert len(pool.asked) == len(NORMALIZERS) - 1
+    (logged,) = defects
+    defects.clear()
+    assert "has a defect: walk, Settings(" in logged.getMessage()
 
 
 @pytest.mark.usefixtures("uncomputed")
