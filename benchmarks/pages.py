@@ -184,7 +184,10 @@ def aim(page: Page, key: str) -> None:
         (data if data.count() else boxes).first.focus()
         page.keyboard.press("Enter")
         page.keyboard.press(key)  # opens the list, at the option next to the chosen one
-        page.locator("[role=combobox][aria-activedescendant]").wait_for()
+        active = page.locator("[role=combobox][aria-activedescendant]")
+        option = active.get_attribute("aria-activedescendant")
+        if page.locator(f"[id='{option}'][aria-selected=true]").count():  # there is none next to it
+            page.keyboard.press("Home" if key == "ArrowDown" else "End")
         return
     chosen = page.get_by_role("radio", checked=True)
     if not chosen.count():
