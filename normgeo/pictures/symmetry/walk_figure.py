@@ -117,7 +117,7 @@ def _reach(result: Walks) -> Reach:
     walks, sizes = _walks(result), _sizes(result)
     values = np.concatenate([[*one.means.ravel(), *one.before] for one in walks])
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    if result.dataset.labelled:
+    if result.found.model.family.has_classes:
         low, high = 0.0, 1.0
     room = 0.08 * (high - low) or 1.0
     furthest = float(np.abs(result.steps).max())
@@ -198,14 +198,14 @@ def _panels(result: Walks, t: int, reach: Reach, theme: str) -> Sequence[tuple[P
     heads = [random_words(result, t, theme)]
     if result.null is not None:
         heads.insert(0, null_words(result, t, theme))
-    H = len(result.found.model.W)
+    H, family = len(result.found.model.W), result.found.model.family
     across = {
         "range": [-0.6, H - 0.4],
         "dtick": max(1, ceil(H / 10)),
         "tick0": 0,
         "zeroline": False,
     }
-    predicted = text("probability") if result.dataset.labelled else text("predicted mean")
+    predicted = text("probability") if family.has_classes else text("predicted mean")
     title = text("neuron (case {case}: ○ before, ● after)", case=result.case)
     return [
         (
