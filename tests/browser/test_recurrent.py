@@ -36,7 +36,10 @@ def legend(page):
 @pytest.mark.exhaustive
 def test_answer_stands_large_above_three_panels(look_at, wait_settled):
     page = look_at("/recurrent")
-    assert "A small change of the state explodes; with layer norm it stays" in captions(page)
+    assert (
+        "In 64 steps a small change of the state explodes; with layer norm it grows to"
+        in captions(page)
+    )
     figure = page.locator(".st-key-figure_recurrence")
     expect(figure.locator(".cartesianlayer .subplot")).to_have_count(3)
 

@@ -16,6 +16,7 @@ from normgeo.pictures.recurrent import recurrence as of_recurrence
 from normgeo.pictures.recurrent.radii import Curve
 from normgeo.pictures.recurrent.recurrences import RADII, first_step
 from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.template import PREDICTED
 from normgeo.settings import Settings
 from tests.forms import on_a_phone
 
@@ -303,6 +304,32 @@ def test_two_neurons_are_only_signs_and_the_norm_is_zero_with_its_reason():
     RADIUS.figure(radii, "dark")
 
 
+def test_verdict_tells_what_is_left_of_a_change_in_the_numbers_of_the_figure():
+    result = RECURRENCE.compute(SHORT)
+    for radius, methods in result.curves.items():
+        without, within = result.verdict(radius).split("; with layer norm it ")
+        for said, curves in ((without, methods["standard"]), (within, methods["layer"])):
+            size = curves.factor**16
+            if "fades to" in said:
+                assert float(re.search(r"([\d.]+)%", said)[1]) == pytest.approx(
+                    100 * size, rel=0.06
+                )
+            elif "grows to" in said:
+                assert float(re.search(r"([\d.]+) times", said)[1]) == pytest.approx(size, rel=0.06)
+            elif "keeps its size" in said:
+                assert size == pytest.approx(1, rel=0.05)
+            else:
+                assert ("explodes" in said, "dies" in said) == (size > 100, size < 0.01)
+
+
+def test_predictions_have_the_colors_of_their_methods(identity):
+    figure = RECURRENCE.figure(identity, "light")
+    laws = [line for line in figure.data if line.line.dash == PREDICTED and line.x[0] is not None]
+    assert [line.line.color for line in laws] == [
+        method_color(method) for method in identity.setup.methods.values()
+    ]
+
+
 def test_a_change_that_is_lost_at_every_radius_is_drawn_and_told():
     picture = RECURRENCE.compute(Settings(neurons=2, activation="relu"))
     factors = {each.factor for one in picture.curves.values() for each in one.values()}
@@ -310,7 +337,7 @@ def test_a_change_that_is_lost_at_every_radius_is_drawn_and_told():
     figure = RECURRENCE.figure(picture, "light")
     assert (
         figure.layout.annotations[0].text
-        == "<b>A small change of the state is lost, with a norm or without</b>"
+        == "<b>In 64 steps a small change of the state is lost, with a norm or without</b>"
     )
     assert figure.layout.yaxis3.range[0] < 0 < figure.layout.yaxis3.range[1]
 

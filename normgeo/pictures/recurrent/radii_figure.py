@@ -49,6 +49,8 @@ def figure(result: Radii, theme: str) -> go.Figure:
         "Factor by which a step multiplies a small change of the state; {about}",
         about=result.setup.about,
     )
+    laws = [curve.predicted for curves in result.curves.values() for curve in curves.values()]
+    key = [wide_layers(look.muted)] if any(law is not None for law in laws) else []
     notes = _captions(result.stays, look.muted)
     regions = [
         level(10**-result.stays, 10**result.stays, look.grid),
@@ -64,7 +66,7 @@ def figure(result: Radii, theme: str) -> go.Figure:
             ]
         ],
         one_scale=True,
-    ).on([*lines, *_law(result, look.muted)], theme)
+    ).on([*lines, *key], theme)
 
 
 def _lines(result: Radii, name: str, axis: str) -> Iterator[go.Scatter]:
@@ -100,19 +102,16 @@ def _lines(result: Radii, name: str, axis: str) -> Iterator[go.Scatter]:
         )
 
 
-def _law(result: Radii, ink: str) -> Iterator[go.Scatter]:
+def wide_layers(ink: str) -> go.Scatter:
     """What the dashed lines are, for the legend."""
-    if any(
-        each.predicted is not None for curves in result.curves.values() for each in curves.values()
-    ):
-        yield go.Scatter(
-            x=[None],
-            y=[None],
-            name=text("predicted for wide layers"),
-            mode="lines",
-            line={"color": ink, "width": 2, "dash": PREDICTED},
-            showlegend=True,
-        )
+    return go.Scatter(
+        x=[None],
+        y=[None],
+        name=text("predicted for wide layers"),
+        mode="lines",
+        line={"color": ink, "width": 2, "dash": PREDICTED},
+        showlegend=True,
+    )
 
 
 def _factors(logs: Array) -> list[float | None]:

@@ -32,6 +32,7 @@ from normgeo.pictures.work import BASE, CALLS, PRODUCTS
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
+EVEN = np.log10(1.05)  # a change by less is not told
 POINTS = 33  # of a curve: more than a screen tells apart are left out
 
 USES = ("seed", "neurons", "activation", "length", "radius", "method")
@@ -92,11 +93,17 @@ class Recurrences(NamedTuple):
         (_, without), *others = (
             (names[key], _fate(float(each.log10_norms[0]))) for key, each in curves.items()
         )
+        steps = self.setup.steps
         if {without} == {fate for _, fate in others}:
-            return text("A small change of the state {fate}, with a norm or without", fate=without)
+            return text(
+                "In {steps} steps a small change of the state {fate}, with a norm or without",
+                steps=steps,
+                fate=without,
+            )
         within = [text("{name} it {fate}", name=name, fate=fate) for name, fate in others]
         return text(
-            "A small change of the state {fate}; {within}",
+            "In {steps} steps a small change of the state {fate}; {within}",
+            steps=steps,
             fate=without,
             within="; ".join(map(str, within)),
         )
@@ -123,9 +130,13 @@ def _fate(log: float) -> str:
     """What becomes of a change that grows by so many decades."""
     if log == -np.inf:
         return text("is lost")
-    if abs(log) <= STAYS:
-        return text("stays")
-    return text("explodes") if log > 0 else text("dies")
+    if abs(log) > STAYS:
+        return text("explodes") if log > 0 else text("dies")
+    if abs(log) < EVEN:
+        return text("keeps its size")
+    if log > 0:
+        return text("grows to {times} times its size", times=number(10**log, 2))
+    return text("fades to {share}% of its size", share=number(100 * 10**log, 2))
 
 
 def compute(settings: Settings, progress: Progress) -> Recurrences:

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number, power, power_of_ten
 from normgeo.base.text import text
+from normgeo.pictures.recurrent.radii_figure import wide_layers
 from normgeo.pictures.recurrent.recurrence import Curves, Recurrences
 from normgeo.pictures.style.annotations import colored, sized
 from normgeo.pictures.style.colors import legible, method_color
@@ -42,6 +43,8 @@ def figure(result: Recurrences, theme: str) -> go.Figure:
         len(lines) - 2 * len(result.setup.methods), len(lines) - len(result.setup.methods)
     )
     moving = [place for place in range(len(lines)) if place not in still]
+    if any(curves.predicted is not None for curves in result.curves[result.opens_at].values()):
+        lines.append(wide_layers(THEMES[theme].ink))
     figure, layouts = drawn([*sheets.values()], lines, theme, result.opening)
     radii = [f"{radius:g}" for radius in result.curves]
     changes = [[{"x": x, "y": y} for x, y in _values(result, radius)] for radius in result.curves]
@@ -185,19 +188,19 @@ def _lines(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
                     value=unit,
                 ),
             )
-    laws = sum(curves.predicted is not None for curves in methods.values())
-    for place, (x, y) in zip(range(laws), values, strict=False):
-        yield go.Scatter(
-            x=x,
-            y=y,
-            name=text("predicted for wide layers"),
-            mode="lines",
-            xaxis="x2",
-            yaxis="y2",
-            line={"color": THEMES[theme].ink, "width": 2, "dash": PREDICTED},
-            showlegend=place == 0,
-            hoverinfo="skip",
-        )
+    for key, curves in methods.items():
+        if curves.predicted is not None:
+            x, y = next(values)
+            yield go.Scatter(
+                x=x,
+                y=y,
+                mode="lines",
+                xaxis="x2",
+                yaxis="y2",
+                line={"color": colors[key], "width": 3, "dash": PREDICTED},
+                showlegend=False,
+                hoverinfo="skip",
+            )
 
 
 def _axes(result: Recurrences) -> list[tuple[dict[str, Any], dict[str, Any]]]:
