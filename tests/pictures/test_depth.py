@@ -310,7 +310,7 @@ def test_the_recommendation_and_its_reasons_follow_from_the_numbers():
     reached, rest = evidence(KEPT, 32)
     assert f"pre-norm {least:.0%} to {most:.0%}" in reached
     assert f"no norm {KEPT.share('none', 'without', 32):.0%} to" in reached
-    assert "Pre-norm wins with 32 blocks and is behind at no depth." in rest
+    assert "Pre-norm wins with 32 blocks, and at no depth is another clearly ahead." in rest
     assert "Up to 4 blocks the place hardly matters." in rest
     shares = [KEPT.share(kind, warming, 1) for kind, warming in KEPT.runs]
     same = f"All three get {min(shares):.0%} to {max(shares):.0%}"
@@ -371,8 +371,8 @@ def test_numbers_over_the_panels_are_those_of_the_slider():
         result = PLACEMENT.compute(Settings(depth=asked))
         assert result.opens_at == depth
         words = words_of(PLACEMENT, result).replace("\ue001", " ")
-        for kind, sign in {"pre": "●", "post": "■", "none": "◆"}.items():
-            for warming in accuracy.WARMING:
+        for kind, signs in {"pre": "○●", "post": "□■", "none": "◇◆"}.items():
+            for sign, warming in zip(signs, ("without", "with"), strict=True):
                 assert f"{sign} {KEPT.share(kind, warming, depth):.0%}" in words
     lines = [trace for trace in PLACEMENT.figure(result, "light").data if trace.hovertemplate]
     of_errors = [trace for trace in lines if trace.yaxis == "y"]

@@ -39,7 +39,10 @@ from normgeo.pictures.style.template import CLAIM, SMALL, THEMES, log_ticks
 
 NUMBERS = 22  # type of the accuracies over the panel
 BRIEF = {"without": text("no warm-up"), "with": text("warm-up")}
-GLYPHS = {"circle": "●", "square": "■", "diamond": "◆"}
+GLYPHS = {
+    "with": {"circle": "●", "square": "■", "diamond": "◆"},
+    "without": {"circle": "○", "square": "□", "diamond": "◇"},
+}
 LABELED = 0.5, 0.75, 0.9, 0.95, 0.97  # accuracies at the axis
 HIGH = 170, 190  # pixels of a panel
 PANELS = {1: False, 2: True}
@@ -139,7 +142,7 @@ def _loss(found: Accuracy, depth: int, theme: str) -> Panel:
 def _numbers(found: Accuracy, warming: str, depth: int) -> str:
     """The accuracy of each kind, in its color, after the symbol that the legend has."""
     shares = "  ".join(
-        f'<b style="color:{COLORS[kind]}">{GLYPHS[SYMBOLS[kind]]}{KEPT}'
+        f'<b style="color:{COLORS[kind]}">{GLYPHS[warming][SYMBOLS[kind]]}{KEPT}'
         f"{found.share(kind, warming, depth):.0%}</b>"
         for kind in KINDS
     )
