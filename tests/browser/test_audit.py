@@ -57,6 +57,9 @@ def test_bar_tells_how_far_the_computation_is_and_a_stop_keeps_what_there_is(
     expect(page.get_by_role("progressbar")).to_have_count(0)
     wait_settled(page)
     assert axe(page) == []
+    page.goto(f"{fresh_server}/audit?embed=true")
+    expect(page.locator(".st-key-audit summary").first).to_be_visible()
+    expect(page.locator("h1")).not_to_be_visible()
 
 
 @pytest.mark.exhaustive
