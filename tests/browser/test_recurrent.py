@@ -37,7 +37,7 @@ def legend(page):
 def test_answer_stands_large_above_three_panels(look_at, wait_settled):
     page = look_at("/recurrent")
     assert (
-        "In 64 steps a small change of the state explodes; with layer norm it grows to"
+        "In 64 steps a change of the state explodes; with layer norm it grows to"
         in captions(page)
     )
     figure = page.locator(".st-key-figure_recurrence")

@@ -337,7 +337,7 @@ def test_a_change_that_is_lost_at_every_radius_is_drawn_and_told():
     figure = RECURRENCE.figure(picture, "light")
     assert (
         figure.layout.annotations[0].text
-        == "<b>In 64 steps a small change of the state is lost, with a norm or without</b>"
+        == "<b>In 64 steps a change of the state is lost, with a norm or without</b>"
     )
     assert figure.layout.yaxis3.range[0] < 0 < figure.layout.yaxis3.range[1]
 

@@ -96,13 +96,13 @@ class Recurrences(NamedTuple):
         steps = self.setup.steps
         if {without} == {fate for _, fate in others}:
             return text(
-                "In {steps} steps a small change of the state {fate}, with a norm or without",
+                "In {steps} steps a change of the state {fate}, with a norm or without",
                 steps=steps,
                 fate=without,
             )
         within = [text("{name} it {fate}", name=name, fate=fate) for name, fate in others]
         return text(
-            "In {steps} steps a small change of the state {fate}; {within}",
+            "In {steps} steps a change of the state {fate}; {within}",
             steps=steps,
             fate=without,
             within="; ".join(map(str, within)),
