@@ -14,6 +14,7 @@ from normgeo.pictures.home.contrast import notices
 from normgeo.pictures.invariance.dots_figure import dots, moved
 from normgeo.pictures.invariance.effect import EffectOnData, movement, sign_and_words
 from normgeo.pictures.invariance.effect_figure import faded_ink
+from normgeo.pictures.invariance.effect_words import below_zero
 from normgeo.pictures.invariance.thumbnails import LEVELS
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.player import add_slider, frames
@@ -67,10 +68,11 @@ def _sheet(result: EffectOnData, step: int, shape: tuple[int, ...], theme: str) 
         across, down = across | {"constrain": "domain"}, down | {"scaleanchor": "x"}
     case = text("one picture") if result.dataset.image_shape else text("one case")
     said = text("{case} of {cases}", case=case, cases=len(result.cases))
+    below = below_zero(result, step, theme)
     picture = Panel(
         across,
         down,
-        over=[answer(text("contrast × {delta}", delta=strength)), Band([said])],
+        over=[answer(text("contrast × {delta}", delta=strength)), Band([said + below])],
         high=HIGH,
         share=SHARE,
     )

@@ -19,12 +19,17 @@ from normgeo.tables import marks
 
 def heading(result: EffectOnData, step: int, theme: str) -> list[Pair]:
     """The name and the factor of the change."""
-    factor = f"<b>{_factor(result, step)}</b>"
-    if result.dataset.image_shape is not None and (result.effect.rows_after[step] < 0).any():
-        look = THEMES[theme]
-        blue = legible(BLUE, look.paper, look.ink)
-        factor = f"{factor} {colored(text('blue: below 0'), blue, SIZE)}"
+    factor = f"<b>{_factor(result, step)}</b>{below_zero(result, step, theme)}"
     return [Pair(Band([": ".join(_heading(result))]), Band([factor], LARGE))]
+
+
+def below_zero(result: EffectOnData, step: int, theme: str) -> str:
+    """What blue pixels are, in blue after a space; "" where there are none."""
+    if result.dataset.image_shape is None or (result.effect.rows_after[step] >= 0).all():
+        return ""
+    look = THEMES[theme]
+    blue = legible(BLUE, look.paper, look.ink)
+    return f" {colored(text('blue: below 0'), blue, SIZE)}"
 
 
 def beside(result: EffectOnData, key: str, step: int, theme: str) -> list[Band | Pair]:

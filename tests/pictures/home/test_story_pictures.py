@@ -33,6 +33,15 @@ def test_contrast_moves_batch_norm_and_not_layer_norm():
     assert "layer norm does not: z stays where it was" in said
 
 
+def test_blue_pixels_are_named_where_there_are_any():
+    picture = PICTURES["contrast"]
+    result = picture.compute(Settings())
+    figure = picture.figure(result, "light")
+    for strength, frame in zip(result.effect.strengths, figure.frames, strict=True):
+        words = " ".join(note.text for note in frame.layout.annotations)
+        assert ("blue: below 0" in words) == (strength < 0)
+
+
 @pytest.mark.parametrize("delta", [1.0, 3.0, -2.0])
 def test_example_is_worked_as_by_hand(delta):
     result = PICTURES["averages"].compute(Settings(delta=delta))
