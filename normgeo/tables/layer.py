@@ -90,20 +90,24 @@ def proposals_table(
     return Table(columns, rows, title, notes=notes_on_names(proposals, left_out))
 
 
+IN_DOUBT = {
+    NAMES: text("{count} of {all} norms are guessed from names."),
+    UNKNOWN: text("No name tells {count} of {all} norms."),
+}
+
+
 def notes_on_names(proposals: Sequence[Proposal], left_out: Mapping[str, str]) -> tuple[str, ...]:
     """Return sentences on guessed or unknown norms, and on tensors without a layer."""
     counts = Counter(one.basis.key for one in proposals)
+    told = [
+        text(words, count=counts[basis], all=len(proposals))
+        for basis, words in IN_DOUBT.items()
+        if counts[basis]
+    ]
     said = []
-    if counts[UNKNOWN] or counts[NAMES]:
-        said.append(
-            text(
-                "The norms of {guessed} of {all} layers are guessed from names, and of {unknown} "
-                "no name tells the norm: state norm and place where you know them.",
-                all=len(proposals),
-                guessed=counts[NAMES],
-                unknown=counts[UNKNOWN],
-            )
-        )
+    if told:
+        doubts = " ".join(map(str, told))
+        said.append(text("{doubts} State norm and place where you know them.", doubts=doubts))
     reasons: dict[str, list[str]] = {}
     for name, why in left_out.items():
         reasons.setdefault(why, []).append(name)

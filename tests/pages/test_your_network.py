@@ -282,10 +282,8 @@ def test_all_layers_of_a_checkpoint_are_a_table_with_files_to_take(shown, monkey
     assert list(table.value["layer"]) == ["a.weight", "b.weight", "c.weight"]
     assert list(table.value["taken from"]) == ["unknown"] * 3
     assert "The norm of this layer is unknown, for no name tells it" in page.words
-    assert (
-        "The norms of 0 of 3 layers are guessed from names, and of 3 no name tells the norm"
-        in page.words
-    )
+    assert "No name tells 3 of 3 norms. State norm and place where you know them." in page.words
+    assert "guessed" not in page.words
     norms = np.linalg.norm(W, axis=1)
     expected = [np.median(norms), 2 * np.median(norms)]
     np.testing.assert_allclose(table.value["median norm"][:2], expected)
