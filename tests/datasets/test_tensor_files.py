@@ -280,6 +280,11 @@ def test_arrays_whose_header_lies_are_refused_and_those_of_old_are_read(tmp_path
         assert read(with_header(tmp_path / "w.npy", header))["w"].shape == (2, 3)
 
 
+def test_small_archive_may_unpack_to_hundreds_of_times_its_size(tmp_path: Path) -> None:
+    np.savez_compressed(path := tmp_path / "w.npz", w=np.zeros((2000, 2000)))
+    assert not read_array("w", path).any()
+
+
 def test_archive_that_unpacks_to_hundreds_of_times_its_size_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "w.npz"
     with ZipFile(path, "w", ZIP_DEFLATED) as archive, archive.open("w.npy", "w") as file:

@@ -170,3 +170,10 @@ def test_contours_fill_their_panels_and_a_wedge_goes_on_to_the_end(subtests):
             assert in_sight <= tallest < high == -low < 1.2 * tallest
             assert layout.xaxis.range == layout.xaxis2.range
             assert layout.yaxis.range == layout.yaxis2.range
+
+
+def test_weights_are_named_where_a_wedge_lies_along_them():
+    for name, wedge in (("equal_kl", True), ("across", False)):
+        figure = PICTURES[name].figure(result_of(name, dataset="iris", method="layer"), "light")
+        words = " ".join(str(note.text) for note in figure.layout.annotations)
+        assert ("along the weights →" in words) == wedge

@@ -15,6 +15,7 @@ from normgeo import NORMALIZERS
 from normgeo.dynamics.loss_plane import loss_plane
 from normgeo.pictures import PICTURES
 from normgeo.pictures.learning_rate.block_on_data import block_on_data
+from normgeo.pictures.learning_rate.weight_plane_figure import stretch_of
 from normgeo.settings import Settings
 from tests.forms import on_a_phone
 
@@ -305,6 +306,15 @@ def test_turn_table_has_the_numbers_of_the_curve() -> None:
     result = turn(QUICK)
     table = TURN.table(result)
     assert [row[table.columns.index("angle")] for row in table.rows] == list(result.curve.angles)
+
+
+@pytest.mark.parametrize(("rate", "seen"), [(0.001, True), (0.5, True), (5.0, True), (1e-9, False)])
+def test_arrow_at_norm_1_is_enlarged_to_be_seen_where_it_can_be(rate: float, seen: bool) -> None:
+    result = turn(replace(QUICK, rate=rate))
+    _, across = result.way(result.place(1.0))
+    stretch = stretch_of(result)
+    assert (0.12 <= across * stretch <= 1.5) == seen
+    assert (stretch == 1) == (rate in {0.5, 1e-9})
 
 
 def test_first_step_beyond_a_right_angle_has_a_figure():
