@@ -169,7 +169,7 @@ def _plane_axes(plane: Plane, gradient: bool) -> tuple[dict[str, Any], dict[str,
     across = text("against −Ĝ") if gradient else text("toward the step")
     if plane.stretch != 1:
         letters = text("−Ĝ") if gradient else text("step")
-        across = text("{axis}, × {stretch} as large", axis=letters, stretch=fraction(plane.stretch))
+        across = text("{axis}, drawn × {stretch}", axis=letters, stretch=fraction(plane.stretch))
     plain = {"showgrid": False, "zeroline": False, "constrain": "range"}
     up = {
         "title": across,

@@ -34,7 +34,9 @@ def why(result: AngularUpdate, step: int) -> str:
     if norm.factor == 1:
         return text("At this length a step turns it by {angle}°.", angle=number(turn.after))
     twice = bool(np.isclose(norm.factor, 2))
-    long = text("Twice as long") if twice else text("{times} times as long", times=times)
+    long = {2.0: text("Twice as long"), 0.5: text("Half as long")}.get(
+        norm.factor, text("{times} times as long", times=times)
+    )
     if abs(turn.factor / expected - 1) > 2 * NEAR:
         limit = text("without ε") if result.normalizer.added_eps else text("for small steps")
         return text(

@@ -14,6 +14,7 @@ from PIL import Image
 from normgeo import NORMALIZERS
 from normgeo.dynamics.loss_plane import loss_plane
 from normgeo.pictures import PICTURES
+from normgeo.pictures.learning_rate.angular_update_words import why
 from normgeo.pictures.learning_rate.block_on_data import block_on_data
 from normgeo.pictures.learning_rate.weight_plane_figure import stretch_of
 from normgeo.settings import Settings
@@ -315,6 +316,12 @@ def test_arrow_at_norm_1_is_enlarged_to_be_seen_where_it_can_be(rate: float, see
     stretch = stretch_of(result)
     assert (0.12 <= across * stretch <= 1.5) == seen
     assert (stretch == 1) == (rate in {0.5, 1e-9})
+
+
+def test_multiples_of_the_length_are_words_one_says() -> None:
+    result = turn(QUICK)
+    said = {norm: why(result, result.place(norm)).split(":")[0] for norm in (0.5, 2, 4)}
+    assert said == {0.5: "Half as long", 2: "Twice as long", 4: "4 times as long"}
 
 
 def test_first_step_beyond_a_right_angle_has_a_figure():
