@@ -167,6 +167,11 @@ def test_embedding_is_no_layer() -> None:
     assert role_of("embeddings.word_embeddings.weight", (50, 6))[1] == "embedding"
 
 
+@pytest.mark.parametrize("name", ["attention.q", "transformer.q"])
+def test_names_of_collections_are_left_out(name: str) -> None:
+    assert role_of(f"state_dict.module.{name}.weight", (6, 6)) == (name, "weight")
+
+
 def test_rows_are_those_that_the_framework_multiplies_by(tmp_path: Path) -> None:
     """PyTorch: a = x Wᵀ, and for GPT-2 and JAX a = x W; a convolution sees windows."""
     rng = np.random.default_rng(1)

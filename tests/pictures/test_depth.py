@@ -233,6 +233,8 @@ def test_gradients_of_0_are_told_and_left_out_of_the_scale(subtests):
                 first, *_, last = (g for g in gradients if g)
                 assert at.gradient == last / first
             drawn = DEPTH.figure(result, theme)
+            for axis in (drawn.layout.xaxis, drawn.layout.xaxis2):
+                assert axis.range[0] < 0 < settings.depth < axis.range[1]
             low, high = drawn.layout.yaxis2.range
             for each in result.at.values():
                 for g in each.signals.gradients:
