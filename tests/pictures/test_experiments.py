@@ -1,6 +1,7 @@
 """The pictures of Experiments by value: verdicts, what canvases miss, ink and gaps."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,8 @@ from normgeo.pictures.experiments.about import NAMES
 from normgeo.pictures.experiments.handwriting import Handwriting, Line
 from normgeo.pictures.experiments.multiples import Experiment, Multiples
 from normgeo.pictures.experiments.order import Order, Reading
-from normgeo.pictures.style.colors import BLUE, GRAY, GREEN
+from normgeo.pictures.style.colors import BLUE, GRAY, GREEN, contrast
+from normgeo.pictures.style.template import THEMES
 from normgeo.settings import Settings
 from normgeo.tables.marks import path, shape
 
@@ -378,3 +380,12 @@ def test_words_of_sentences_are_never_markup():
     sentence = result.sentence._replace(words="if a <b> & c")
     notes = SKIP_THOUGHTS.figure(result._replace(sentence=sentence), "light").layout.annotations
     assert any("if a &lt;b&gt; &amp; c" in note.text for note in notes)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_words_that_a_reader_does_not_attend_to_can_still_be_read(theme):
+    figure = READER.figure(READER.compute(Settings()), theme)
+    written = " ".join(str(note.text) for note in figure.layout.annotations)
+    colors = set(re.findall(r'<span style="color:(#[0-9a-f]{6})">', written))
+    assert len(colors) > 5
+    assert min(contrast(color, THEMES[theme].paper) for color in colors) >= 4.5

@@ -12,14 +12,13 @@ from normgeo.base.text import text
 from normgeo.experiments.results import IN_WORDS
 from normgeo.pictures.experiments.about import normalizer_of
 from normgeo.pictures.experiments.reader import GAP, PLACEHOLDER, Reading, marker
-from normgeo.pictures.style.colors import blend, method_color
+from normgeo.pictures.style.colors import blend, legible, method_color
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, axis_name, drawn, told
 from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 
 HIGH = 170, 150
-FAINT = 0.45  # the ink of a word that has none
 LEAST = 0.05  # in %, half of the last digit that is kept: a bar of no length loses its name
 CHOSEN = text("Networks see numbers in place of the names; bars are their chances, in %.")
 
@@ -78,7 +77,7 @@ def _query(result: Reading, place: int, theme: str) -> Band:
     """The query, of which what is not read yet is faint."""
     words = [_spelled(result, word) for word in result.query]
     look = THEMES[theme]
-    faint = blend(look.paper, look.ink, FAINT)
+    faint = legible(look.paper, look.paper, look.ink)
     colors = [look.ink if at <= place else faint for at in range(len(words))]
     return Band([_colored(words, colors)], SIZE + 2)
 
@@ -90,14 +89,14 @@ def _title(method: str) -> Band:
 def _document(result: Reading, method: str, place: int, theme: str) -> Band:
     """The words, from faint ink to the color of the method."""
     look = THEMES[theme]
-    faint = blend(look.paper, look.ink, FAINT)
+    faint = legible(look.paper, look.paper, look.ink)
     color = method_color(normalizer_of(method))
-    shares = result.methods[method].attention[place]
-    words = [_spelled(result, word) for word in result.document]
-    return Band(
-        [_colored(words, [blend(faint, color, float(s) / result.strongest) for s in shares])],
-        SMALL,
-    )
+    shares = result.methods[method].attention[place] / result.strongest
+    colors = [
+        legible(blend(faint, color, share), look.paper, look.ink)
+        for share in np.asarray(shares).tolist()
+    ]
+    return Band([_colored([_spelled(result, word) for word in result.document], colors)], SMALL)
 
 
 def _colored(words: list[str], colors: list[str]) -> str:
