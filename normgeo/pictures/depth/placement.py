@@ -40,7 +40,7 @@ class Placement(NamedTuple):
         """What was trained."""
         settings = self.found.settings
         return text(
-            "{method}, width {width}, {epochs} epochs of Adam on {cases} digits; the rate, of "
+            "{method}, width {width}, {epochs} epochs of Adam on {cases:,} digits; the rate, of "
             "{rates}, is the best on {validation} others. Tested on {tested}, drawn on a scale "
             "even in the logarithm of the errors; loss in nats. Mean of {seeds} seeds; the band "
             "has all seeds of both. Other networks and data may differ.",

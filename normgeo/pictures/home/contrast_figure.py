@@ -67,7 +67,7 @@ def _sheet(result: EffectOnData, step: int, shape: tuple[int, ...], theme: str) 
     if result.dataset.image_shape is not None:
         across, down = across | {"constrain": "domain"}, down | {"scaleanchor": "x"}
     case = text("one picture") if result.dataset.image_shape else text("one case")
-    said = text("{case} of {cases}", case=case, cases=len(result.cases))
+    said = text("{case} of {cases:,}", case=case, cases=len(result.cases))
     below = below_zero(result, step, theme)
     picture = Panel(
         across,
