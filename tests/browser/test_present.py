@@ -29,9 +29,9 @@ SIZES = """plot => {
         .map((one) => [parseFloat(getComputedStyle(one).fontSize), one.textContent]);
 }"""
 
-# Words that leave their figure or the screen, stand on other words or on a mark, or that a frame is
-# drawn through. Boxes of lines are higher than letters, so that lines close together may overlap a
-# little.
+# Words that leave their figure or the screen, stand on other words, on a mark, on a large marker or
+# in the panel beside theirs, or that a frame is drawn through. Boxes of lines are higher than
+# letters, so that lines close together may overlap a little.
 CROWDED = """plot => {
     const edge = plot.getBoundingClientRect();
     const words = [], found = [];
@@ -51,6 +51,27 @@ CROWDED = """plot => {
             words.push({ box: path.getBoundingClientRect(), text: path, said: 'a mark' });
         } else if (type === 'rect' && fillcolor === 'rgba(0,0,0,0)') {
             frames.push(path.getBoundingClientRect());
+        }
+    }
+    const markers = [...plot.querySelectorAll('.scatterlayer .point')]
+        .map((one) => one.getBoundingClientRect()).filter((box) => box.width > 24);
+    for (const { box, said } of words) {
+        const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+        const on = markers.some((one) =>
+            Math.hypot(Math.max(0, Math.abs(one.left + one.width / 2 - x) - box.width / 2),
+                       Math.max(0, Math.abs(one.top + one.height / 2 - y) - 0.35 * box.height))
+            < 0.4 * one.width);
+        if (on) {
+            found.push(`${said} on a marker`);
+        }
+    }
+    const panels = [...plot.querySelectorAll('.nsewdrag')].map((one) => one.getBoundingClientRect());
+    for (const label of plot.querySelectorAll('[class^=y][class$=tick] text')) {
+        const { left, top, bottom } = label.getBoundingClientRect();
+        const middle = (top + bottom) / 2;
+        if (panels.some((one) => one.top < middle && middle < one.bottom
+            && one.left < left && left < one.right)) {
+            found.push(`${label.textContent} in the panel beside`);
         }
     }
     for (const { left, right, top, bottom } of frames) {
