@@ -29,9 +29,9 @@ SIZES = """plot => {
         .map((one) => [parseFloat(getComputedStyle(one).fontSize), one.textContent]);
 }"""
 
-# Words that leave their figure or the screen, stand on other words, on a mark, on a large marker or
-# in the panel beside theirs, or that a frame is drawn through. Boxes of lines are higher than
-# letters, so that lines close together may overlap a little.
+# Words that leave their figure or the screen, stand on other words, on a mark, on a large marker,
+# on an axis or in the panel beside theirs, or that a frame is drawn through. Boxes of lines are
+# higher than letters, so that lines close together may overlap a little.
 CROWDED = """plot => {
     const edge = plot.getBoundingClientRect();
     const words = [], found = [];
@@ -65,13 +65,21 @@ CROWDED = """plot => {
             found.push(`${said} on a marker`);
         }
     }
-    const panels = [...plot.querySelectorAll('.nsewdrag')].map((one) => one.getBoundingClientRect());
+    const panels = [...plot.querySelectorAll('.nsewdrag')]
+        .map((one) => one.getBoundingClientRect());
     for (const label of plot.querySelectorAll('[class^=y][class$=tick] text')) {
         const { left, top, bottom } = label.getBoundingClientRect();
         const middle = (top + bottom) / 2;
         if (panels.some((one) => one.top < middle && middle < one.bottom
             && one.left < left && left < one.right)) {
             found.push(`${label.textContent} in the panel beside`);
+        }
+    }
+    for (const { box, text, said } of words) {
+        const on = panels.some((one) => box.left < one.right && one.left < box.right
+            && Math.min(one.bottom - box.top, box.bottom - one.bottom) > 0.1 * box.height);
+        if (on && text.matches('.annotation-text')) {
+            found.push(`${said} on an axis`);
         }
     }
     for (const { left, right, top, bottom } of frames) {
