@@ -118,7 +118,7 @@ class Player {
     layout.meta = meta;
     layout.width = this.width();
     const traces = scale === 1 ? data : data.map((trace) => scaled(trace, scale));
-    return { data: traces, layout };
+    return { data: apart(traces), layout };
   }
 
   // The figure as it was made with a frame over it; what the frame has `more` for other forms.
