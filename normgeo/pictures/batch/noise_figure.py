@@ -153,6 +153,7 @@ def _notes(result: Noise, theme: str) -> list[list[dict[str, Any]]]:
     above = {"xanchor": "right", "yanchor": "top", "align": "right", "font": muted}
     alone = [text("m = 1: σ of the batch is 0,"), text("so its error is 1")]
     upright = {"xanchor": "auto", "align": "center", "textangle": -90, "font": muted}
+    upright |= {"bgcolor": look.paper}  # they stand on a grid line
     own = (
         note(text("f = (N − m)/(N − 1)"), 0.98, 0.98, **above),
         note(alone, 0.98, 0.98, **above),
