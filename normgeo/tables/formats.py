@@ -77,7 +77,7 @@ def shown(value: Any, digits: int = DIGITS) -> str:
 
 
 def _alignments(table: Table) -> str:
-    """Return a letter for each column: "r" for numbers, "c" for symbols, "l" for words."""
+    """Return a letter for each column: "r" for numbers, "c" for symbols, "l" for words, factors."""
     found = ""
     for i in range(len(table.columns)):
         values = [plain(row[i]) for row in table.rows]
@@ -85,8 +85,9 @@ def _alignments(table: Table) -> str:
         if any(numbers) and all(n or v is None for n, v in zip(numbers, values, strict=True)):
             found += "r"
         else:
-            short = i > 0 and all(width_of(shown(v)) <= 3 for v in values)
-            found += "c" if short else "l"
+            said = [shown(v) for v in values]
+            short = i > 0 and all(width_of(words) <= 3 for words in said)
+            found += "c" if short and not any("×" in words for words in said) else "l"
     return found
 
 

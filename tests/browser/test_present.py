@@ -6,6 +6,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from normgeo.pictures.style.player import SCRIPT
+from normgeo.pictures.style.sheet.bands import EDGE
+from normgeo.pictures.style.template import SMALL
 from normgeo.ui.frame import PAGES
 from tests.pairwise import first
 
@@ -27,8 +29,9 @@ SIZES = """plot => {
         .map((one) => [parseFloat(getComputedStyle(one).fontSize), one.textContent]);
 }"""
 
-# Words that leave their figure or the screen, or stand on other words or on a mark. Boxes of lines
-# are higher than letters, so that lines close together may overlap a little.
+# Words that leave their figure or the screen, stand on other words, on a mark, on a large marker,
+# on an axis or in the panel beside theirs, or that a frame is drawn through. Boxes of lines are
+# higher than letters, so that lines close together may overlap a little.
 CROWDED = """plot => {
     const edge = plot.getBoundingClientRect();
     const words = [], found = [];
@@ -41,10 +44,51 @@ CROWDED = """plot => {
             }
         }
     }
+    const frames = [];
     for (const path of plot.querySelectorAll('.shapelayer path[data-index]')) {
-        const { type, ysizemode } = plot._fullLayout.shapes[path.dataset.index];
+        const { type, ysizemode, fillcolor } = plot._fullLayout.shapes[path.dataset.index];
         if (type === 'path' && ysizemode === 'pixel') {
             words.push({ box: path.getBoundingClientRect(), text: path, said: 'a mark' });
+        } else if (type === 'rect' && fillcolor === 'rgba(0,0,0,0)') {
+            frames.push(path.getBoundingClientRect());
+        }
+    }
+    const markers = [...plot.querySelectorAll('.scatterlayer .point')]
+        .map((one) => one.getBoundingClientRect()).filter((box) => box.width > 24);
+    for (const { box, said } of words) {
+        const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+        const on = markers.some((one) =>
+            Math.hypot(Math.max(0, Math.abs(one.left + one.width / 2 - x) - box.width / 2),
+                       Math.max(0, Math.abs(one.top + one.height / 2 - y) - 0.35 * box.height))
+            < 0.4 * one.width);
+        if (on) {
+            found.push(`${said} on a marker`);
+        }
+    }
+    const panels = [...plot.querySelectorAll('.nsewdrag')]
+        .map((one) => one.getBoundingClientRect());
+    for (const label of plot.querySelectorAll('[class^=y][class$=tick] text')) {
+        const { left, top, bottom } = label.getBoundingClientRect();
+        const middle = (top + bottom) / 2;
+        if (panels.some((one) => one.top < middle && middle < one.bottom
+            && one.left < left && left < one.right)) {
+            found.push(`${label.textContent} in the panel beside`);
+        }
+    }
+    for (const { box, text, said } of words) {
+        const on = panels.some((one) => box.left < one.right && one.left < box.right
+            && Math.min(one.bottom - box.top, box.bottom - one.bottom) > 0.1 * box.height);
+        if (on && text.matches('.annotation-text')) {
+            found.push(`${said} on an axis`);
+        }
+    }
+    for (const { left, right, top, bottom } of frames) {
+        for (const { box, said } of words) {
+            const through = [top, bottom].some((y) =>
+                Math.min(y - box.top, box.bottom - y) > 0.1 * box.height);
+            if (through && box.left < right && left < box.right) {
+                found.push(`a frame through ${said}`);
+            }
         }
     }
     for (const { box, said } of words) {
@@ -313,6 +357,38 @@ def test_embedded_page_is_one_figure_whose_slider_works(
     whole = page.get_by_role("link", name="The whole page")
     expect(whole).to_have_attribute("href", f"{server}/{address}{moved}")  # it follows the slider
     assert axe(page) == []
+
+
+ALONE = (
+    "invariance?cell=batch.case_rescaling&",
+    "invariance?",
+    "learning_rate?growth=16&",
+    "batch?",
+    "depth?",
+    "experiments?",
+    "fisher?",
+    "recurrent?",
+    "symmetry?",
+)
+
+# The pixels between the words of a figure and the slider at its foot.
+ABOVE_THE_SLIDER = """plot => {
+    const slider = plot.querySelector('.frames button')?.getBoundingClientRect().top;
+    const boxes = [...plot.querySelectorAll("svg text")].map(one => one.getBoundingClientRect());
+    const words = boxes.filter(box => box.width > 0);
+    return slider && slider - Math.max(...words.map(box => box.bottom));
+}"""
+
+
+@pytest.mark.parametrize("address", first(ALONE))
+def test_embedded_figure_is_read_as_on_its_page(server, open_page, wait_settled, address):
+    """At the size of the line that embeds it; an exponent has eight tenths of the least type."""
+    page = opened(open_page(1000, 620), f"{server}/{address}embed=true", wait_settled)
+    (figure,) = figures(page)
+    assert min(figure.evaluate(SIZES))[0] > 0.8 * SMALL - 0.01
+    assert figure.evaluate(CROWDED) == []
+    free = figure.evaluate(ABOVE_THE_SLIDER)
+    assert free is None or free >= EDGE
 
 
 @pytest.mark.exhaustive

@@ -30,7 +30,8 @@ def captions(page, name="recurrence"):
 
 
 def legend(page):
-    return page.locator(".st-key-figure_recurrence .legendtext").all_text_contents()
+    names = page.locator(".st-key-figure_recurrence .legendtext").all_text_contents()
+    return [name.strip() for name in names]
 
 
 @pytest.mark.exhaustive

@@ -29,7 +29,8 @@ MEDIA = files("streamlit").joinpath("static/static/media")
 (FONT,) = (file for file in MEDIA.iterdir() if file.name.startswith("SourceSansVF-Upright"))
 SCREENS = ((1280, 720), (1000, 700), (1440, 900), (390, 844), (360, 640))
 
-# Draws a figure and lists words that touch other words, or that leave the figure.
+# Draws a figure and lists words that touch other words or leave the figure, and lines of a legend
+# that stand less than three times as far from the name before them as from their own.
 LOOK = (
     DRAW
     + """
@@ -48,6 +49,19 @@ LOOK = (
             found.push(`${one} over ${other}`);
         }
     }));
+    const lines = [...host.querySelectorAll('.legendlines path')]
+        .map(one => one.getBoundingClientRect());
+    const names = [...host.querySelectorAll('.legendtext')].map((one) => {
+        const {left, top} = one.getBoundingClientRect();
+        const end = one.textContent.trimEnd().length;
+        return {left, top, right: left + one.getSubStringLength(0, end)};
+    });
+    names.slice(1).forEach(({top}, place) => {
+        const [name, own, next] = [names[place], lines[place], lines[place + 1]];
+        if (Math.abs(top - name.top) < 2 && next.left - name.right < 3 * (name.left - own.right)) {
+            found.push(`line ${place + 2} too near to the name before it`);
+        }
+    });
     return [words.length, found];
 }"""
 )

@@ -65,13 +65,22 @@ def test_verdict_is_told_in_words_from_the_least_share_to_the_largest():
     """As numbers they have an order, as words another one: 100 and 92."""
     one = learned(CURVES["holds"])
     told = {
-        (1.0, 0.92, 0.95): "92–100%",
-        (1.0, math.inf, 0.92): "92–∞%",
-        (0.5, math.inf, math.inf): "50–∞%",
+        (1.0, 0.92, 0.95): "92 to 100%",
+        (1.0, math.inf, 0.92): "92 to 100% or never",
+        (0.5, math.inf, math.inf): "50% or never",
         (math.inf,) * 3: "never",
     }
     for each, words in told.items():
         assert one._replace(shares=each).short == words
+
+
+def test_each_small_picture_has_a_scale_of_steps_on_every_screen():
+    layout = ALL.figure(ALL.compute(Settings()), "light").layout
+    for n in range(1, len(STATEMENTS) + 1):
+        page = layout[f"xaxis{n}"].tickvals
+        forms = [layout.meta[form].get(f"xaxis{n}", {}) for form in ("hall", "narrow")]
+        assert min(len(form.get("tickvals", page)) for form in forms) >= 2
+        assert len(page) >= 2
 
 
 def test_headline_counts_verdicts_and_names_the_seeds_that_decide():

@@ -105,7 +105,8 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
     return Panel(
         {
             "type": "log",
-            "range": [math.log10(low / 1.25), math.log10(high * 1.25)],
+            # There is room for words on the left of the smallest batch.
+            "range": [math.log10(low / 1.7), math.log10(high * 1.25)],
             "tickvals": result.sizes,
             "ticktext": [str(size) for size in result.sizes],
             "title": text("cases in the batch m"),
@@ -144,8 +145,8 @@ def _none(sizes: list[int], method: str, look: Theme) -> dict[str, Any]:
         y=0.02,
         xref="x",
         textangle=-90,
-        xanchor="left",
-        xshift=3,
+        xanchor="right",
+        xshift=-1,
         font={"size": SIZE, "color": legible(_color(method), look.paper, look.ink)},
     )
 

@@ -152,7 +152,7 @@ def _notes(result: Noise, theme: str) -> list[list[dict[str, Any]]]:
     # The lines fall to the right: above them there is room.
     above = {"xanchor": "right", "yanchor": "top", "align": "right", "font": muted}
     alone = [text("m = 1: σ of the batch is 0,"), text("so its error is 1")]
-    upright = {"xanchor": "auto", "align": "center", "textangle": -90, "font": muted}
+    upright = {"xanchor": "left", "xshift": -2, "textangle": -90, "font": muted}
     own = (
         note(text("f = (N − m)/(N − 1)"), 0.98, 0.98, **above),
         note(alone, 0.98, 0.98, **above),

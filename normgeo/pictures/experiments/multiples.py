@@ -56,14 +56,13 @@ class Experiment(NamedTuple):
 
     @property
     def short(self) -> str:
-        """The same in a word: the least share and the largest, ∞ where a seed never is as good."""
-        reached = [round(100 * one) for one in self.shares if np.isfinite(one)]
+        """The same in few words: the least and the largest share, and whether one has none."""
+        reached = [f"{100 * one:.0f}" for one in sorted(self.shares) if np.isfinite(one)]
         if not reached:
             return text("never")
-        low, high = min(reached), max(reached)
-        if len(reached) < len(self.shares):
-            return text("{low}–∞%", low=low)
-        return f"{high}%" if low == high else text("{low}–{high}%", low=low, high=high)
+        low, high = reached[0], reached[-1]
+        told = text("{low} to {high}%", low=low, high=high) if low != high else f"{high}%"
+        return told if len(reached) == len(self.shares) else text("{told} or never", told=told)
 
     @property
     def _listed(self) -> str:

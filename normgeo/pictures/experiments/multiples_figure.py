@@ -12,15 +12,15 @@ from normgeo.pictures.experiments.multiples import VERDICTS, Experiment, Multipl
 from normgeo.pictures.recurrent.curves_figure import Curve, reach, traces
 from normgeo.pictures.recurrent.curves_figure import Panel as Curves
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, axis_name, told
-from normgeo.pictures.style.template import MEASURED, THEMES, VARIANT
+from normgeo.pictures.style.template import MEASURED, SMALL, THEMES, VARIANT, powers
 from normgeo.tables import marks
 
 SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
 HIGH = 125, 170
 IN_A_ROW = 4
 SHARES = text(
-    "%: of the other's steps to its best figure, all seeds (∞: never); ✓ if at most {share}, ✗ if "
-    "none below 100%. Lower is better.",
+    "Steps to the other's best result, as a share of its steps. ✓: at most {share} in every seed. "
+    "✗: below 100% in none. Lower is better.",
     share=f"{FASTER:.0%}",
 )
 SKIPPED = 0.1  # of the steps, for the range of figures
@@ -76,14 +76,14 @@ def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) ->
             "title": curves.across if names_steps else "",
             "range": [0, one.result.steps[-1]],
             "zeroline": False,
-            "nticks": 4,
+            "tickvals": powers(0, one.result.steps[-1]),
         },
         {"title": unit, "range": _seen(one, curves), "zeroline": False, "nticks": 4},
         high=HIGH,
         over=[
             Band([f"<b>{about.title}</b>"]),
-            Band([paper]),
-            Band([verdict], color=color, sign=sign),
+            Band([paper], SMALL),
+            Band([verdict], SMALL, color, sign),
         ],
     )
 

@@ -200,7 +200,7 @@ def _angle_axes(result: AngularUpdate) -> tuple[dict[str, Any], dict[str, Any]]:
         },
         {
             "type": "log",
-            "range": [low - 0.22 * decades, high + 0.08 * decades],
+            "range": [low - 0.3 * decades, high + 0.08 * decades],
             "tickvals": log_ticks(10**low, 10**high),
             "ticktext": [f"{number(value)}°" for value in log_ticks(10**low, 10**high)],
         },

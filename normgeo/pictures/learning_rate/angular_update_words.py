@@ -10,7 +10,7 @@ import numpy as np
 from normgeo.base.numbers import fraction, number
 from normgeo.base.text import text
 from normgeo.pictures.learning_rate.angular_update import APART, AngularUpdate, Change, norm_words
-from normgeo.pictures.style.annotations import colored, sized, width
+from normgeo.pictures.style.annotations import colored, halo, sized, width
 from normgeo.pictures.style.template import SIZE, SMALL
 
 FACTOR = 28  # type of the four numbers that answer the question
@@ -141,13 +141,10 @@ def angle(result: AngularUpdate, step: int, paper: str) -> dict[str, Any]:
         "x": float(np.log10(result.curve.norms[step])),
         "y": float(np.log10(degrees[step])),
         "text": f"<b>{number(float(degrees[step]))}°</b>",
-        "font": {"size": SIZE + 4},
+        "font": {"size": SIZE + 4, "shadow": halo(paper)},
         "xanchor": "right",
         "yanchor": "bottom" if rises else "top",
-        "xshift": -8,
-        "yshift": 6 if rises else -6,
-        "bgcolor": paper,
-        "borderpad": 0,
+        "xshift": -14,
     }
 
 

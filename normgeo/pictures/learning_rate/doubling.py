@@ -65,12 +65,12 @@ def _table(result: Doubling) -> Table:
             text(row.quantity),
             factor_words(row.predicted),
             row.measured,
-            "✓" if row.predicted == CLAIMED else "✗",
+            text("yes") if row.predicted == CLAIMED else text("no"),
             text(row.reason),
         )
         for row in result.rows
     )
-    names = ("quantity", "predicted", "measured", "½ fits", "why no measurement")
+    names = ("quantity", "predicted", "measured", "Is it ½?", "why no measurement")
     return Table(names, rows, result.title)
 
 

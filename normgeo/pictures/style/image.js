@@ -1,9 +1,12 @@
+// Traces whose names keep the symbol of the next one away: a legend has no distance between them.
+const apart = (data) => data.map((trace) => ({ ...trace, ...(trace.name && { name: `${trace.name}\u00a0\u00a0` }) }));
+
 // A figure as SVG, or as the base64 of PNG, in the page's font. A browser draws an image of SVG
 // without the fonts of the page: the file of the font goes into the drawing.
 async function imageOf({ data, layout }, { format, width, height, scale }) {
   const { family } = layout.template.layout.font;
   await Promise.all(["16px", "bold 16px"].map((type) => document.fonts.load(`${type} ${family}`)));
-  const drawing = await window.Plotly.toImage({ data, layout }, { format: "svg", width, height, scale });
+  const drawing = await window.Plotly.toImage({ data: apart(data), layout }, { format: "svg", width, height, scale });
   const rule = await fontRule(family);
   const svg = decodeURIComponent(drawing.slice(drawing.indexOf(",") + 1))
     .replace(">", () => `><style>${rule}</style>`);

@@ -9,6 +9,7 @@
 const NARROW = 640; // pixels of a figure: below, its panels stack
 const HALF = 520; // from here on, figures that have a form for half a screen do not
 const DESIGNED = [1280, 720]; // the screen that figures are made for
+const ALONE = 800; // pixels of a figure that is shown alone, or in a hall, in type of its own size
 const LEAST_WIDE = 0.66, LEAST_HIGH = 0.8, MOST = 2; // how far a figure follows another screen
 const QUIET = 200; // milliseconds without a move before the page is told where the slider rests
 // The toolbar would stand on numbers; Share has all of it.
@@ -20,13 +21,14 @@ const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 function fit(width, plot, least) {
   const [wide, high] = [window.innerWidth / DESIGNED[0], window.innerHeight / DESIGNED[1]];
   const scale = wide < 1 ? Math.max(wide, LEAST_WIDE) : clamp(Math.min(wide, high), 1, MOST);
-  const larger = Math.max(scale, 1);
-  if (width < NARROW * larger) {
-    return { narrow: true, scale: larger, height: larger };
+  const stacked = Math.max(scale, 1);
+  if (width < NARROW * stacked) {
+    return { narrow: true, scale: stacked, height: stacked };
   }
   const shown = hall(plot);
   if (shown && least) {
-    return { narrow: false, scale: Math.min(scale * shown.larger, shown.whole / least), height: 1, ...shown };
+    const larger = Math.max(scale * shown.larger, Math.min(width / ALONE, 1));
+    return { narrow: false, scale: Math.min(larger, shown.whole / least), height: 1, ...shown };
   }
   return { narrow: false, scale, height: Math.max(scale * LEAST_HIGH, clamp(high, LEAST_HIGH, MOST)) };
 }
@@ -116,7 +118,7 @@ class Player {
     layout.meta = meta;
     layout.width = this.width();
     const traces = scale === 1 ? data : data.map((trace) => scaled(trace, scale));
-    return { data: traces, layout };
+    return { data: apart(traces), layout };
   }
 
   // The figure as it was made with a frame over it; what the frame has `more` for other forms.

@@ -20,7 +20,7 @@ SIZE, SMALL, LARGE = 16, 14, 26  # of text, of ticks and asides, of what the bac
 
 # Line style carries the same meaning everywhere.
 MEASURED, PREDICTED, CLAIM = "solid", "dash", "dot"
-VARIANT = "longdashdot"  # measured too, of a second method in the color of another
+VARIANT = "dashdot"  # measured too, of a second method in the color of another
 
 
 @final

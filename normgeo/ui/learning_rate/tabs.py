@@ -18,7 +18,6 @@ from normgeo.pictures.learning_rate.exponential_schedule import ExponentialSched
 from normgeo.pictures.learning_rate.spiral import Spiral
 from normgeo.settings import Settings
 from normgeo.tables.formats import render
-from normgeo.tables.marks import in_markdown
 from normgeo.tables.table import Table
 from normgeo.ui import results, tex
 from normgeo.ui.controls import controls
@@ -235,20 +234,19 @@ def fisher(settings: Settings, drawn: Any) -> None:
     if picture is None:
         return
     with right:
-        table = render(_short(PICTURES["doubling"].table(picture)), "markdown")
-        st.markdown(in_markdown(table, settings.theme))
+        st.markdown(render(_short(PICTURES["doubling"].table(picture)), "markdown"))
     results.show("ellipse", settings)
 
 
 def _short(table: Table) -> Table:
     """Return the doubling table in four narrow columns, with the reasons below it."""
-    quantity, predicted, _, fits, _ = table.columns
+    quantity, predicted, _, asked, _ = table.columns
     rows = tuple(
-        (what, factor, "—" if found is None else number(found, 4), half)
+        (what, factor, "—" if found is None else "× " * ("×" in factor) + number(found, 4), half)
         for what, factor, found, half, _ in table.rows
     )
     reasons = tuple(f"{row[0]}: {row[-1]}" for row in table.rows if row[-1])
-    headings = (text(quantity), text(predicted), text("measured"), text(fits))
+    headings = (text(quantity), text(predicted), text("measured"), text(asked))
     return Table(headings, rows, notes=reasons)
 
 

@@ -25,7 +25,8 @@ def own_labels(axis: Layout) -> list[str]:
     """Return the labels that an axis states."""
     if "ticktext" in axis:
         return [str(label) for label in axis["ticktext"]]
-    return [f"{value:g}".replace("e", "×10") for value in axis.get("tickvals", ())]
+    form = axis.get("tickformat", "g")
+    return [format(value, form).replace("e", "×10") for value in axis.get("tickvals", ())]
 
 
 def places(axis: Layout) -> list[float]:

@@ -36,7 +36,8 @@ class Panel(NamedTuple):
         bars: the coloraxes whose bar of colors stands at its right, one of them at a time, but not
             on a phone.
         over: bands above it.
-        aside: bands at its right, on a phone above it. frame: the color of one around both.
+        aside: bands at its right, on a phone above it. frame: the color of one around both, or in a
+            hall around it alone.
         narrowest: pixels of its width at least, where others give way.
         lowest: the share of its height that is enough where a screen is low.
 
@@ -214,17 +215,21 @@ class Panel(NamedTuple):
         return sum(band.height(room, form) for band in self.aside) - EDGE * bool(self.aside)
 
     def _around(self, wide: float, high: float, form: Form) -> Layout:
-        """A frame around it and what stands at its right, on a phone above it."""
+        """A frame around it and what stands at its right, on a phone above it.
+
+        Where the screen decides its height, words may go on below it: a frame is around it alone.
+        """
         inner, left = self.inner(wide, form), self.beside(True, form)
+        alone = bool(form.high)
         return {
             "type": "rect",
             "line": {"color": self.frame, "width": 2},
             "xref": "paper",
             "yref": "paper",
             "x0": -left / inner,
-            "x1": wide / inner,
-            "y0": -0.9 * EDGE / high,
-            "y1": 1.05 + (self._stacked(wide, form) / high if form.narrow else 0),
+            "x1": 1 if alone else wide / inner,
+            "y0": 0 if alone else -0.9 * EDGE / high,
+            "y1": 1 if alone else 1.05 + self._stacked(wide, form) / high * form.narrow,
         }
 
     def _named_inside(self, form: Form) -> bool:

@@ -15,7 +15,7 @@ from normgeo.pictures.style.template import SIZE, SMALL
 
 NAMES = 1.6  # of a line of the legend, of the size of its type
 MENU, BUTTON = 48, 28  # pixels of the height of buttons, and around the label of one
-SYMBOL = 45  # pixels of what a legend draws before a name, with what is between two names
+SYMBOL = 51  # pixels of what a legend draws before a name, with what is between two names
 
 
 Words = Sequence[Band | Pair | Tiles]
