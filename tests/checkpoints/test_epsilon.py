@@ -8,6 +8,7 @@ import pytest
 from normgeo import NORMALIZERS, Normalizer, TrainedLayer, layer_report
 from normgeo.checkpoints import epsilon
 from normgeo.tables.epsilon import epsilon_records, epsilon_table
+from normgeo.tables.layer import sentences
 from tests.refused import says
 
 RNG = np.random.default_rng(5)
@@ -92,3 +93,10 @@ def test_table_tells_how_many_of_all_pairs_it_shows() -> None:
     bare = layer_report(layer("batch", "after", X=None))
     with pytest.raises(ValueError, match=r"needs activations X, .*; 'w' lacks some of it"):
         epsilon_table(bare)
+
+
+def test_note_tells_the_most_that_epsilon_shortens_by_in_percent() -> None:
+    report = layer_report(layer("layer", "after"))
+    lost = 1 - np.linalg.norm(z("layer", "after", EPS), axis=1) / np.sqrt(H)
+    (said,) = [note for note in sentences(report) if "more than 1%" in str(note)]
+    assert f"in {np.sum(lost > 0.01)} of {N} cases, by {100 * lost.max():.3g}% at most." in said
