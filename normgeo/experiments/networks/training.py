@@ -11,6 +11,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -85,13 +86,20 @@ class Training:
             for batch in (experiment.batch, *experiment.further_batches)
             for method in methods
         }
-        self.runs: dict[str, Runs] = {}
-        self.figures: dict[str, list[list[list[float]]]] = {}
-        for way, (method, batch) in self.ways.items():
-            runs = first_runs(experiment, self._seeds, method)
-            self.runs[way], figures = self._block(runs, 0, 0, self._validation, batch)
-            self.figures[way] = [figures.tolist()]
+        with ThreadPoolExecutor() as together:  # XLA compiles without Python's lock
+            begun = [*together.map(self._begin, self.ways.values())]
+        runs, figures = zip(*begun, strict=True)
+        self.runs: dict[str, Runs] = dict(zip(self.ways, runs, strict=True))
+        self.figures = {
+            way: [first.tolist()] for way, first in zip(self.ways, figures, strict=True)
+        }
         self.seconds = time.monotonic() - began
+
+    def _begin(self, way: tuple[str, int]) -> tuple[Runs, jax.Array]:
+        method, batch = way
+        runs = first_runs(self.experiment, self._seeds, method)
+        begun: tuple[Runs, jax.Array] = self._block(runs, 0, 0, self._validation, batch)
+        return begun
 
     def _learn_and_evaluate(
         self, runs: Runs, first: jax.Array, last: jax.Array, cases: Tree, batch: int
