@@ -38,8 +38,8 @@ EVERY = (
     + "\N{REPLACEMENT CHARACTER}"
 )
 PACE = 1 / 16  # characters per step, about: where the windows start
-UNIT = 0.2  # of an offset, in heights of an x: its spread
-TEXTS, WRITTEN, STEADIER = ("one hand", "the moon"), 170, 1.0  # for the page, in steps of the pen
+UNIT = 0.16  # of an offset, in heights of an x: its spread
+TEXTS, WRITTEN, STEADIER = ("one hand", "the moon"), 150, 1.0  # for the page, in steps of the pen
 
 
 class Step(NamedTuple):
@@ -232,7 +232,7 @@ def _line(method: str, words: str, points: Any, window: Any) -> dict[str, Any]:
 
 EXPERIMENT = Experiment(
     name="handwriting",
-    data=text("Lines of 504 steps in a script alphabet of this project, drawn by a noisy hand."),
+    data=text("Lines of 504 steps in Hershey's script letters, drawn by a noisy hand."),
     unit=text("nats per step of the pen"),
     measure=text("−log-likelihood of held-out lines"),
     init=init,
@@ -240,8 +240,8 @@ EXPERIMENT = Experiment(
     cases=data,
     moving=moving,
     batch=8,
-    steps=360,
-    rates=(0.01, 0.02, 0.04, 0.08),
+    steps=1200,
+    rates=(0.005, 0.01, 0.02, 0.04),
     sized=sized,
     own=text("a folder of IAM-OnDB, with lineStrokes and ascii"),
 )
