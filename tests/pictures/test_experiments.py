@@ -14,7 +14,7 @@ from normgeo.pictures.experiments.about import NAMES
 from normgeo.pictures.experiments.handwriting import Handwriting, Line
 from normgeo.pictures.experiments.multiples import Experiment, Multiples
 from normgeo.pictures.experiments.order import Order, Reading
-from normgeo.pictures.style.colors import BLUE, GRAY, GREEN, contrast
+from normgeo.pictures.style.colors import BLUE, GRAY, GREEN, contrast, legible
 from normgeo.pictures.style.template import THEMES
 from normgeo.settings import Settings
 from normgeo.tables.marks import path, shape
@@ -347,7 +347,8 @@ def test_words_are_in_the_color_of_the_attention_and_never_markup():
     words = ("a", "<b>", "&", "lit", *result.document[4:])
     figure = READER.figure(result._replace(document=words), "light")
     notes = " ".join(note.text for note in figure.layout.annotations).lower()
-    lit = f'<span style="color:{GREEN.lower()}">'
+    color = legible(GREEN.lower(), THEMES["light"].paper, THEMES["light"].ink)
+    lit = f'<span style="color:{color}">'
     assert f"{lit}lit</span>" in notes
     assert f"{lit}a</span>" not in notes
     assert "&lt;b&gt;" in notes
