@@ -8,14 +8,11 @@ import pytest
 from normgeo import NORMALIZERS
 from normgeo.claims import CLAIMS
 from normgeo.datasets.datasets import DATASETS
-from normgeo.tables.marks import in_markdown
 from normgeo.ui.learning_rate import TABS
 from tests.pairwise import first, loops, some
 
 QUESTION = "Why does a large weight vector turn slowly?"
 LAWFUL = [key for key, normalizer in NORMALIZERS.items() if normalizer.scale != "none"]
-
-YES, NO = in_markdown("✓", "light"), in_markdown("✗", "light")  # drawn, as everywhere
 
 
 def factors(page) -> list[str]:
@@ -105,9 +102,9 @@ def test_fisher_tab_has_the_doubling_table_and_the_ellipse(shown):
         cells[1].strip(): [c.strip() for c in cells[2:5]]
         for cells in (line.split("|") for line in table.splitlines() if line.count("|") == 5)
     }
-    assert rows["F of the doubled w"] == ["× ¼", "0.25", NO]
-    assert rows["gradient of the loss"] == ["× ½", "0.5", YES]
-    assert rows["turn by one gradient step"] == ["× ¼", "0.25", NO]
+    assert rows["F of the doubled w"] == ["× ¼", "× 0.25", "no"]
+    assert rows["gradient of the loss"] == ["× ½", "× 0.5", "yes"]
+    assert rows["turn by one gradient step"] == ["× ¼", "× 0.25", "no"]
     assert "expected Fisher information, per case, exact coupling; N = 178" in page.captions(
         "ellipse"
     )
