@@ -62,7 +62,7 @@ def rows() -> Iterator[Row]:
                 machine.append(reference())  # its speed is not the same from one second to the next
             said = picture.cost(settings).seconds * median(machine) / CALIBRATED
             took = median(times)
-            yield Row(picture.title, took, "said", said, f"{took / said:.2f} ×", "0.3 to 2 ×")
+            yield Row(picture.title, took, "said", said, f"{took / said:.2f} ×", "≤ 2 ×")
 
 
 def settings_of(name: str) -> Settings:
