@@ -240,7 +240,7 @@ def test_phone_cuts_nothing_and_has_no_accessibility_violation(
 IN_SIGHT = {
     "/fisher": ("an ellipse", "a wedge:"),
     "/symmetry": ("the outputs stand still", "the outputs move"),
-    "/recurrent": ("A small change of the state", "size of the state"),
+    "/recurrent": ("a change of the state", "size of the state"),
     "/learning_rate": ("gradient ‖G‖", "turn, tan θ"),
 }
 """What a page answers, in words of its main picture."""

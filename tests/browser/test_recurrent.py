@@ -37,7 +37,7 @@ def legend(page):
 @pytest.mark.exhaustive
 def test_answer_stands_large_above_three_panels(look_at, wait_settled):
     page = look_at("/recurrent")
-    assert "In 64 steps a change of the state explodes; with layer norm it grows to" in captions(
+    assert "In 64 steps a change of the state explodes; with layer norm it becomes ×" in captions(
         page
     )
     figure = page.locator(".st-key-figure_recurrence")

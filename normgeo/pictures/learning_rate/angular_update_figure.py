@@ -146,7 +146,7 @@ def _other(result: AngularUpdate) -> tuple[Array, str]:
     """The angles by the other power, and its name."""
     if result.curve.optimizer.power == 1:
         return result.curve.angles_by_power(2), text("if the turn quartered")
-    return result.curve.halved_angles, text("if the turn only halved")
+    return result.curve.halved_angles, text("if it only halved")
 
 
 def _dot(result: AngularUpdate, step: int, color: str, ink: str) -> Trace:

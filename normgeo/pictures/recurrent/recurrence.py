@@ -134,9 +134,7 @@ def _fate(log: float) -> str:
         return text("explodes") if log > 0 else text("dies")
     if abs(log) < EVEN:
         return text("keeps its size")
-    if log > 0:
-        return text("grows to {times} times its size", times=number(10**log, 2))
-    return text("fades to {share}% of its size", share=number(100 * 10**log, 2))
+    return text("becomes × {factor}", factor=number(10**log, 2))
 
 
 def compute(settings: Settings, progress: Progress) -> Recurrences:

@@ -295,7 +295,7 @@ def test_markup_of_the_numbers_is_what_a_browser_reads() -> None:
 def test_lines_have_the_styles_that_mean_measured_predicted_and_claimed() -> None:
     figure = drawn(QUICK)
     styles = {trace.name.split(":")[0]: trace.line.dash for trace in figure.data if trace.name}
-    assert styles == {"measured": "solid", "predicted": "dash", "if the turn only halved": "dot"}
+    assert styles == {"measured": "solid", "predicted": "dash", "if it only halved": "dot"}
 
 
 def test_rate_is_said_on_the_picture() -> None:
