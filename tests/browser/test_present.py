@@ -29,9 +29,9 @@ SIZES = """plot => {
         .map((one) => [parseFloat(getComputedStyle(one).fontSize), one.textContent]);
 }"""
 
-# Words that leave their figure or the screen, stand on other words, on a mark, on a large marker,
-# on an axis or in the panel beside theirs, or that a frame is drawn through. Boxes of lines are
-# higher than letters, so that lines close together may overlap a little.
+# Words that leave their figure or the screen, stand on other words, on a mark, upright on a large
+# marker, on an axis or in the panel beside theirs, or that a frame is drawn through. Boxes of lines
+# are higher than letters, so that lines close together may overlap a little.
 CROWDED = """plot => {
     const edge = plot.getBoundingClientRect();
     const words = [], found = [];
@@ -55,7 +55,7 @@ CROWDED = """plot => {
     }
     const markers = [...plot.querySelectorAll('.scatterlayer .point')]
         .map((one) => one.getBoundingClientRect()).filter((box) => box.width > 24);
-    for (const { box, said } of words) {
+    for (const { box, said } of words.filter(({ box }) => box.height > 2 * box.width)) {
         const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
         const on = markers.some((one) =>
             Math.hypot(Math.max(0, Math.abs(one.left + one.width / 2 - x) - box.width / 2),
