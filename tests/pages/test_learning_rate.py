@@ -98,6 +98,9 @@ def test_fisher_tab_has_the_doubling_table_and_the_ellipse(shown):
     page = shown("learning_rate", dataset="wine", tab="fisher")
     assert page.figures == ["turn", "doubling", "ellipse"]
     (table,) = [words.value for words in page.app.markdown if "| quantity" in words.value]
+    heads, sides, *_ = (line.split("|")[1:-1] for line in table.splitlines())
+    assert [head.strip() for head in heads] == ["quantity", "predicted", "measured", "Is it ½?"]
+    assert sides[1].strip("-") == sides[2].strip("-"), "factors stand below each other"
     rows = {
         cells[1].strip(): [c.strip() for c in cells[2:5]]
         for cells in (line.split("|") for line in table.splitlines() if line.count("|") == 5)
