@@ -92,7 +92,7 @@ def proposals_table(
 
 IN_DOUBT = {
     NAMES: text("{count} of {all} norms are guessed from names."),
-    UNKNOWN: text("No name tells {count} of {all} norms."),
+    UNKNOWN: text("Names do not tell the norm of {count} of {all} layers."),
 }
 
 

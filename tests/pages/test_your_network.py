@@ -282,7 +282,7 @@ def test_all_layers_of_a_checkpoint_are_a_table_with_files_to_take(shown, monkey
     assert list(table.value["layer"]) == ["a.weight", "b.weight", "c.weight"]
     assert list(table.value["taken from"]) == ["unknown"] * 3
     assert "The norm of this layer is unknown, for no name tells it" in page.words
-    assert "No name tells 3 of 3 norms. State norm and place where you know them." in page.words
+    assert "Names do not tell the norm of 3 of 3 layers. State norm and place" in page.words
     assert "guessed" not in page.words
     norms = np.linalg.norm(W, axis=1)
     expected = [np.median(norms), 2 * np.median(norms)]

@@ -312,7 +312,7 @@ def test_the_recommendation_and_its_reasons_follow_from_the_numbers():
     reached, rest = evidence(KEPT, 32)
     assert f"pre-norm {least:.0%} to {most:.0%}" in reached
     assert f"no norm {KEPT.share('none', 'without', 32):.0%} to" in reached
-    assert "Pre-norm wins with 32 blocks, and at no depth is another clearly ahead." in rest
+    assert "Pre-norm wins with 32 blocks, and no other place is clearly ahead at any depth." in rest
     assert "Up to 4 blocks the place hardly matters." in rest
     shares = [KEPT.share(kind, warming, 1) for kind, warming in KEPT.runs]
     same = f"All three get {min(shares):.0%} to {max(shares):.0%}"

@@ -310,8 +310,12 @@ def test_verdict_tells_what_is_left_of_a_change_in_the_numbers_of_the_figure():
         without, within = result.verdict(radius).split("; with layer norm it ")
         for said, curves in ((without, methods["standard"]), (within, methods["layer"])):
             size = curves.factor**16
-            if "becomes ×" in said:
-                assert float(said.split("× ")[1]) == pytest.approx(size, rel=0.06)
+            if found := re.search(r"shrinks to ([\d.]+)%", said):
+                assert float(found[1]) == pytest.approx(100 * size, rel=0.06)
+                assert size < 1
+            elif found := re.search(r"grows ([\d.]+)-fold", said):
+                assert float(found[1]) == pytest.approx(size, rel=0.06)
+                assert size > 1
             elif "keeps its size" in said:
                 assert size == pytest.approx(1, rel=0.05)
             else:

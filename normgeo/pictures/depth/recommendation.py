@@ -19,9 +19,9 @@ ADVICE = {
 }
 RULE = text(
     "One place is clearly ahead of another if its every seed beats every seed of the other and "
-    "its mean is {margin:.0%} higher or more. For a number of blocks it is recommended if it is so "
-    "ahead of both others there, with and without warm-up. It is the safe choice if it is so in "
-    "the deepest networks, and at no depth another is ahead of it.",
+    "its mean is {margin:.0%} higher or more. For a number of blocks it is recommended if it is "
+    "clearly ahead of both others there, with and without warm-up. It is the safe choice if it is "
+    "so in the deepest networks, and no other is clearly ahead of it at any depth.",
     margin=MARGIN,
 )
 
@@ -82,7 +82,7 @@ def _elsewhere(found: Accuracy) -> str:
     if not kind:
         return text("No place of the norm wins at every depth here.")
     return text(
-        "{name} wins with {blocks} blocks, and at no depth is another clearly ahead.",
+        "{name} wins with {blocks} blocks, and no other place is clearly ahead at any depth.",
         name=KINDS[kind].capitalize(),
         blocks=found.depths[-1],
     )

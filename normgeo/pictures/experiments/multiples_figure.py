@@ -20,7 +20,7 @@ HIGH = 125, 170
 IN_A_ROW = 4
 SHARES = text(
     "Steps to the other's best result, as a share of its steps. ✓: at most {share} in every seed. "
-    "✗: below 100% in none. Lower is better.",
+    "✗: in no seed below 100%. Lower is better.",
     share=f"{FASTER:.0%}",
 )
 SKIPPED = 0.1  # of the steps, for the range of figures

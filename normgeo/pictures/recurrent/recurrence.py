@@ -134,7 +134,9 @@ def _fate(log: float) -> str:
         return text("explodes") if log > 0 else text("dies")
     if abs(log) < EVEN:
         return text("keeps its size")
-    return text("becomes × {factor}", factor=number(10**log, 2))
+    if log > 0:
+        return text("grows {factor}-fold", factor=number(10**log, 2))
+    return text("shrinks to {share}%", share=number(100 * 10**log, 2))
 
 
 def compute(settings: Settings, progress: Progress) -> Recurrences:
