@@ -137,7 +137,8 @@ def begin(
         keys = present.KEYS if url.presenting() else glossary.NO_KEYS
         glossary.draw(symbols, button=False, keys=keys)
     pin.bar(page, PAGES, settings)
-    _warn((*lost, *problems))
+    with st.container():  # the figure keeps its place when the warnings go
+        _warn((*lost, *problems))
     server.on_visit(page, settings, controls)
     return settings
 

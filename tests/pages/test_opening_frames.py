@@ -1,6 +1,7 @@
 """The opening frame of a slider decides no result: moving it computes and draws nothing."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -97,3 +98,26 @@ def test_another_action_after_the_slider_moved_computes_nothing_anew(
             place, _ = page.sent(name)["opened"]
             assert page.figure(name)["layout"]["meta"]["steps"]["values"][place] == as_text(end)
             assert (len(pool.asked), len(drawn)) == before
+
+
+def place_of(name: str, block: Any) -> list[int]:
+    """The numbers by which a browser finds a figure among what a page draws."""
+    for number, child in block.children.items():
+        if hasattr(child, "children"):
+            if further := place_of(name, child):
+                return [number, *further]
+        elif str(getattr(child.proto, "id", "")).endswith(f"-figure_{name}"):
+            return [number]
+    return []
+
+
+@pytest.mark.parametrize("name", ["recurrence", "turn"])
+def test_figure_keeps_its_place_when_a_bar_and_warnings_before_it_go(name, shown, nothing_kept):
+    """Elsewhere a browser would draw it anew, and a hand would lose its slider."""
+    query = SMALL.get(name, {})
+    page = shown(PAGE_OF[name], **query, seed="many")
+    assert len(page.warnings) == 1
+    before = place_of(name, page.app.main)
+    page.open(PAGE_OF[name], **query)
+    assert page.warnings == []
+    assert place_of(name, page.app.main) == before != []

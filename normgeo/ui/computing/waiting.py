@@ -26,6 +26,7 @@ def until_ended(
     name: str,
     words: str,
     stop: Callable[[], None],
+    slot: Any,
     draw: Draw | None = None,
 ) -> None:
     """Show how far a run is until it has ended, or has given more than was drawn.
@@ -36,10 +37,11 @@ def until_ended(
     Args:
         run: of the pool. visitor: who waits. name: of the widgets.
         words: beside the bar, of {done} and {steps}. stop: what the button does.
+        slot: an empty element, for the bar and the button.
         draw: draws what the run has given, beneath the bar; None to draw nothing.
 
     """
-    slot, bar = st.empty(), None
+    bar = None
     run.stay(visitor)
     given = () if draw is None or run.ended else tuple(run.given)
     if draw is not None and given:

@@ -65,7 +65,7 @@ class Apart:
         if run is None or (run.ended and not (run.why or run.error)):
             key = visitor(), uuid4().hex
             run = self._run = server.pool.ask(visitor(), key, compute, given, *of, limits=LIMITS)
-        waiting.until_ended(run, server.pool, visitor(), self.name, STEP, self._stop)
+        waiting.until_ended(run, server.pool, visitor(), self.name, STEP, self._stop, st.empty())
         if run.error is not None:
             raise run.error.anew() if isinstance(run.error, Refusal) else run.error
         if not run.whole:
