@@ -109,8 +109,8 @@ class Server:
             asked, state = asked_for(task, slot), State.UNDER_WAY
         # What follows keeps its place when they go: a browser would draw it anew, and a hand would
         # lose the slider.
-        around = st.container()
-        with around:
+        around = st.empty()
+        with (before := around.container()):
             self._buttons(task, name, slot, state, there, start=start, again=again)
             if why:
                 st.info(str(why), icon=":material/info:")
@@ -119,7 +119,9 @@ class Server:
             if expected.seconds <= self.longest and not own:
                 there = self.kept.found(task.key, partial(self._computed, task))
             else:
-                self._wait(asked, name, slot, around, draw)
+                self._wait(asked, name, slot, before.empty(), draw)
+                if draw is None:  # else it begins again at once
+                    around.empty()
                 there = None if own or draw else self.kept.get(task.key)
             if there is None or start:
                 st.rerun()  # with another button, or without one
@@ -156,7 +158,7 @@ class Server:
             return asked.state, None, ""
         return State.of(asked.there), asked.there, asked.why
 
-    def _wait(self, asked: Asked, name: str, slot: str, around: Any, draw: Draw | None) -> None:
+    def _wait(self, asked: Asked, name: str, slot: str, bar: Any, draw: Draw | None) -> None:
         """Begin a run or find it again, and show its progress until it ends or gives more."""
         task = asked.task
         if asked.run is None and asked.go_on and asked.there is not None and task.go_on is not None:
@@ -166,7 +168,7 @@ class Server:
             end = partial(self.keep, task.key)
             asked.run = self.pool.ask(visitor(), task.key, task.compute, task.settings, on_end=end)
         waiting.until_ended(
-            asked.run, self.pool, visitor(), name, task.words, asked.stop, around.empty(), draw
+            asked.run, self.pool, visitor(), name, task.words, asked.stop, bar, draw
         )
 
     @staticmethod
