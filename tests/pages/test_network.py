@@ -49,6 +49,14 @@ def test_blocks_of_pre_norm_and_post_norm_are_headed_and_drawn_differently(shown
         assert drawn[0][name] != drawn[1][name]
 
 
+def test_number_that_no_tensor_has_is_named_beside_the_one_that_is_told_of(shown):
+    last = len(normgeo.read_measured(EXAMPLES["decoder"].path).tensors) - 1
+    page = shown("your_network", subject="network", network="decoder", tensor="1999")
+    assert f"There is no tensor 1,999: the last one is number {last}." in page.words
+    page.open("your_network", subject="network", network="decoder", tensor=str(last))
+    assert "There is no tensor" not in page.words
+
+
 def test_every_cell_tells_by_how_much_its_row_moved(shown, subtests):
     table = normgeo.read_measured(EXAMPLES["decoder"].path)
     for number in (2, len(table.tensors) - 1):

@@ -28,6 +28,7 @@ class Network:
     Attributes:
         title: of the network. story: what to see in it; "" of one's own. table: what was measured.
         tensor: the number of the selected one. change: the selected one, a key of CHANGES.
+        missing: a number that was asked for and that no tensor has.
 
     """
 
@@ -36,6 +37,7 @@ class Network:
     table: MeasuredTable
     tensor: int
     change: str
+    missing: int | None = None
 
     @classmethod
     def of(cls, title: str, table: MeasuredTable, story: str = "") -> Network:
@@ -45,9 +47,13 @@ class Network:
 
     def at(self, tensor: int | None, change: str) -> Network:
         """The same with another cell selected; None or a number that none has leaves the first."""
-        if tensor is None or tensor >= len(self.table.tensors):
-            tensor = self.tensor
-        return replace(self, tensor=tensor, change=change)
+        missing = tensor is not None and tensor >= len(self.table.tensors)
+        return replace(
+            self,
+            tensor=self.tensor if tensor is None or missing else tensor,
+            change=change,
+            missing=tensor if missing else None,
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -87,8 +93,19 @@ class Network:
             return ()
         table, name = self.table, self.names[self.tensor]
         one = table.tensors[name]
+        said = []
+        if self.missing is not None:
+            said.append(
+                text(
+                    "There is no tensor {n:,}: the last one is number {last:,}. This is the first "
+                    "weight.",
+                    n=self.missing,
+                    last=len(self.names) - 1,
+                )
+            )
         places = ", ".join(str(PLACES[place]) for place in table.place(name))
-        said = [text("Norm: {places}.", places=places)] if places and table.complete else []
+        if places and table.complete:
+            said.append(text("Norm: {places}.", places=places))
         if table.roles.get(name) == "matrix" and table.complete:
             said.append(text("Effective learning rate: {rate}.", rate=table.learning_rate(name)))
         said += [
