@@ -39,8 +39,8 @@ FASTER = 0.6
 RULE = text(
     "A sentence says that one method learns faster than another. It holds if, in every seed, the "
     "faster one needs at most {share} of the other's steps to the other's best figure on "
-    "validation. It fails if, in every seed, it needs as many or never gets there. Else it is not "
-    "decided at this size.",
+    "validation. It fails if, in every seed, it needs as many or never gets there. Otherwise it is "
+    "not decided at this size.",
     share=f"{FASTER:.0%}",
 )
 

@@ -10,10 +10,16 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.experiments.results import RULE
 from normgeo.pictures.experiments.about import ABOUT, NAMES
-from normgeo.pictures.experiments.multiples import VERDICTS, Experiment, Multiples
+from normgeo.pictures.experiments.multiples import Experiment, Multiples
 from normgeo.settings import Settings
 from normgeo.ui import results
 from normgeo.ui.tabs import Tabs, points
+
+HERE = {
+    "holds": text("Here it holds"),
+    "fails": text("Here it fails"),
+    "not at this size": text("Here it is open"),
+}
 
 
 def experiment(name: str, settings: Settings, drawn: Multiples) -> None:
@@ -25,9 +31,9 @@ def experiment(name: str, settings: Settings, drawn: Multiples) -> None:
     points(
         (
             text(
-                "{statement} {verdict}: {evidence}",
+                "The paper finds: “{statement}” {here}: {evidence}",
                 statement=one.result.statement.words,
-                verdict=VERDICTS[one.verdict],
+                here=HERE[one.verdict],
                 evidence=one.evidence,
             ),
             RULE,

@@ -74,7 +74,8 @@ def test_inexact_places_are_the_first_thing_on_a_projector(shown):
 
 
 CUT = """all => all.filter((e) => getComputedStyle(e).overflow === 'hidden'
-  && (e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight)).map((e) => e.textContent)"""
+  && (e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight))
+  .map((e) => e.textContent)"""
 
 
 @pytest.mark.exhaustive

@@ -312,10 +312,12 @@ def test_the_recommendation_and_its_reasons_follow_from_the_numbers():
     reached, rest = evidence(KEPT, 32)
     assert f"pre-norm {least:.0%} to {most:.0%}" in reached
     assert f"no norm {KEPT.share('none', 'without', 32):.0%} to" in reached
-    assert "Pre-norm wins with 32 blocks, and no other place is clearly ahead at any depth." in rest
+    assert (
+        "Pre-norm wins with 32 blocks, and no other place is clearly better at any depth." in rest
+    )
     assert "Up to 4 blocks the place hardly matters." in rest
     shares = [KEPT.share(kind, warming, 1) for kind, warming in KEPT.runs]
-    same = f"All three get {min(shares):.0%} to {max(shares):.0%}"
+    same = f"All three reach a test accuracy of {min(shares):.0%} to {max(shares):.0%}"
     assert same in evidence(KEPT, 1)[0], "it is about the depth that is asked for"
     other = swapped("pre", "post")
     assert advice(other, 32) == "With 32 blocks put the norm last in each block: post-norm."

@@ -41,9 +41,9 @@ class Placement(NamedTuple):
         settings = self.found.settings
         return text(
             "{method}, width {width}, {epochs} epochs of Adam on {cases:,} digits; the rate, of "
-            "{rates}, is the best on {validation} others. Tested on {tested}, drawn on a scale "
-            "even in the logarithm of the errors; loss in nats. Mean of {seeds} seeds; the band "
-            "has all seeds of both. Other networks and data may differ.",
+            "{rates}, is the best on {validation} others. Tested on {tested}, on a logarithmic "
+            "scale of the errors; loss in nats. Mean of {seeds} seeds; the band has all seeds, "
+            "with and without warm-up. Other networks and data may differ.",
             method=NORMALIZERS[settings["method"]].title.capitalize(),
             width=settings["width"],
             cases=settings["cases"][0],

@@ -37,13 +37,14 @@ from normgeo.pictures.style.sheet import (
 )
 from normgeo.pictures.style.template import CLAIM, SMALL, THEMES, log_ticks
 
-NUMBERS = 22  # type of the accuracies over the panel
+NUMBERS = 22  # type of the numbers over a panel
 BRIEF = {"without": text("no warm-up"), "with": text("warm-up")}
 GLYPHS = {
     "with": {"circle": "●", "square": "■", "diamond": "◆"},
     "without": {"circle": "○", "square": "□", "diamond": "◇"},
 }
 LABELED = 0.5, 0.75, 0.9, 0.95, 0.97  # accuracies at the axis
+CLEAR = "rgba(0,0,0,0)"
 HIGH = 170, 190  # pixels of a panel
 PANELS = {1: False, 2: True}
 """Whether a panel is of losses, by the number of its axes."""
@@ -55,9 +56,8 @@ def figure(result: Placement, theme: str) -> go.Figure:
     still = [
         *(trace for number_ in PANELS for trace in _bands(found, number_, theme)),
         *(trace for number_ in PANELS for trace in _lines(found, number_, theme)),
-        *_names(theme),
     ]
-    moving = [_marks(found, depth, theme) for depth in found.depths]
+    moving = [_marks(found, depth) for depth in found.depths]
     sheets = [_sheet(result, depth, theme) for depth in found.depths]
     whole, words = drawn(sheets, [*still, *moving[result.opening]], theme, result.opening)
     add_slider(
@@ -103,7 +103,7 @@ def _accuracy(found: Accuracy, depth: int, theme: str) -> Panel:
             "range": [math.log10(guess * 1.15), math.log10(least / 1.15)],
             "tickvals": [1 - share for share in LABELED],
             "ticktext": [f"{share:.0%}" for share in LABELED],
-            "title": text("test digits right"),
+            "title": text("test accuracy"),
         },
         notes=[
             note(
@@ -120,7 +120,7 @@ def _accuracy(found: Accuracy, depth: int, theme: str) -> Panel:
         ],
         high=HIGH,
         share=1.5,
-        over=[Band([_numbers(found, warming, depth)], NUMBERS) for warming in WARMING],
+        over=[Band([_numbers(found, warming, depth, False)], NUMBERS) for warming in WARMING],
     )
 
 
@@ -136,17 +136,24 @@ def _loss(found: Accuracy, depth: int, theme: str) -> Panel:
         },
         shapes=[upright(depth, {"color": THEMES[theme].muted, "width": 2})],
         high=HIGH,
+        over=[Band([_numbers(found, warming, depth, True)], NUMBERS) for warming in WARMING],
     )
 
 
-def _numbers(found: Accuracy, warming: str, depth: int) -> str:
-    """The accuracy of each kind, in its color, after the symbol that the legend has."""
-    shares = "  ".join(
-        f'<b style="color:{COLORS[kind]}">{GLYPHS[warming][SYMBOLS[kind]]}{KEPT}'
-        f"{found.share(kind, warming, depth):.0%}</b>"
+def _numbers(found: Accuracy, warming: str, depth: int, losses: bool) -> str:
+    """The accuracy or the loss of each kind, in its color, after the mark of its line."""
+    place = found.depths.index(depth)
+
+    def told_(kind: str) -> str:
+        if not losses:
+            return f"{found.share(kind, warming, depth):.0%}"
+        return number(float(_values(found, kind, warming, losses)[0, place]), 2)
+
+    each = "  ".join(
+        f'<b style="color:{COLORS[kind]}">{GLYPHS[warming][SYMBOLS[kind]]}{KEPT}{told_(kind)}</b>'
         for kind in KINDS
     )
-    return f"{shares}  {BRIEF[warming].replace(' ', KEPT)}"
+    return each if losses else f"{each}  {BRIEF[warming].replace(' ', KEPT)}"
 
 
 def _values(found: Accuracy, kind: str, warming: str, losses: bool) -> np.ndarray[Any, Any]:
@@ -209,27 +216,11 @@ def _lines(found: Accuracy, number_: int, theme: str) -> Iterator[go.Scatter]:
         )
 
 
-def _names(theme: str) -> Iterator[go.Scatter]:
-    """What hollow and full marks are, for the legend."""
-    for warming, brief in BRIEF.items():
-        look = THEMES[theme]
-        yield go.Scatter(
-            x=[None],
-            y=[None],
-            mode="lines+markers",
-            name=brief,
-            line={"color": look.muted, "width": 3 if warming == "with" else 1.5},
-            marker={
-                "size": 9,
-                "symbol": "circle",
-                "color": look.muted if warming == "with" else look.paper,
-                "line": {"width": 2, "color": look.muted},
-            },
-        )
+def _marks(found: Accuracy, depth: int) -> list[dict[str, Any]]:
+    """A large mark on each line at a depth, a trace for each panel and warm-up.
 
-
-def _marks(found: Accuracy, depth: int, theme: str) -> list[dict[str, Any]]:
-    """A large mark on each line at a depth, a trace for each panel and warm-up."""
+    A hollow one is a ring, which is seen around a full one at the same place.
+    """
     place = found.depths.index(depth)
     return [
         {
@@ -240,12 +231,10 @@ def _marks(found: Accuracy, depth: int, theme: str) -> list[dict[str, Any]]:
             ),
             "mode": "markers",
             "marker": {
-                "size": 15,
-                "color": [
-                    COLORS[kind] if warming == "with" else THEMES[theme].paper for kind in KINDS
-                ],
+                "size": 12 if warming == "with" else 18,
+                "color": [COLORS[kind] if warming == "with" else CLEAR for kind in KINDS],
                 "symbol": [SYMBOLS[kind] for kind in KINDS],
-                "line": {"width": 3, "color": [COLORS[kind] for kind in KINDS]},
+                "line": {"width": 2, "color": [COLORS[kind] for kind in KINDS]},
             },
             "cliponaxis": False,
             "showlegend": False,

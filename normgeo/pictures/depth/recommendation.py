@@ -18,10 +18,10 @@ ADVICE = {
     "none": text("leave the norm out."),
 }
 RULE = text(
-    "One place is clearly ahead of another if its every seed beats every seed of the other and "
+    "One place is clearly better than another if its every seed beats every seed of the other and "
     "its mean is {margin:.0%} higher or more. For a number of blocks it is recommended if it is "
-    "clearly ahead of both others there, with and without warm-up. It is the safe choice if it is "
-    "so in the deepest networks, and no other is clearly ahead of it at any depth.",
+    "clearly better than both others there, with and without warm-up. It is the safe choice if it "
+    "is so in the deepest networks, and no other is clearly better at any depth.",
     margin=MARGIN,
 )
 
@@ -65,13 +65,13 @@ def evidence(found: Accuracy, depth: int) -> tuple[str, str]:
     shares = {kind: [found.share(kind, warming, depth) for warming in WARMING] for kind in KINDS}
     if not _behind(found, depth):
         every = [share for both in shares.values() for share in both]
-        reached = text("All three get {shares} of the test digits right.", shares=_span(every))
+        reached = text("All three reach a test accuracy of {shares}.", shares=_span(every))
     else:
         told = (
             text("{name} {shares}", name=name, shares=_span(shares[kind]))
             for kind, name in KINDS.items()
         )
-        reached = text("Test digits right: {every}.", every=listed(told))
+        reached = text("Test accuracy: {every}.", every=listed(told))
     rest = [_elsewhere(found), _no_difference(found), _warm_up(found, depth)]
     return reached, " ".join(str(one) for one in rest if one)
 
@@ -82,7 +82,7 @@ def _elsewhere(found: Accuracy) -> str:
     if not kind:
         return text("No place of the norm wins at every depth here.")
     return text(
-        "{name} wins with {blocks} blocks, and no other place is clearly ahead at any depth.",
+        "{name} wins with {blocks} blocks, and no other place is clearly better at any depth.",
         name=KINDS[kind].capitalize(),
         blocks=found.depths[-1],
     )
@@ -139,5 +139,5 @@ def _warm_up(found: Accuracy, depth: int) -> str:
         if found.ahead((kind, "with"), (kind, "without"), depth)
     ]
     if not helped:
-        return text("A warm-up changes little once each has its best rate.")
+        return text("With the best rate for each, a warm-up changes little.")
     return text("A warm-up of the rate helps {names}.", names=listed(helped))

@@ -62,7 +62,9 @@ class Experiment(NamedTuple):
             return text("never")
         low, high = reached[0], reached[-1]
         told = text("{low} to {high}%", low=low, high=high) if low != high else f"{high}%"
-        return told if len(reached) == len(self.shares) else text("{told} or never", told=told)
+        if len(reached) < len(self.shares):
+            return text("after {told} or never", told=told)
+        return text("after {told}", told=told)
 
     @property
     def _listed(self) -> str:

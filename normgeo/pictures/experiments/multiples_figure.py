@@ -18,26 +18,24 @@ from normgeo.tables import marks
 SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
 HIGH = 125, 170
 IN_A_ROW = 4
-SHARES = text(
-    "Steps to the other's best result, as a share of its steps. ✓: at most {share} in every seed. "
-    "✗: in no seed below 100%. Lower is better.",
+KEY = text(
+    "Steps until the method that the paper prefers is as good as the other ever is. At most "
+    "{share} of the other's in every seed: the statement holds. As many or never in every seed: it "
+    "fails.",
     share=f"{FASTER:.0%}",
 )
+UP = {"ranks": text("mean rank"), "%": text("error, %"), "nats": text("loss, nats")}
+"""What stands at the left of curves, by the first word of their unit."""
 SKIPPED = 0.1  # of the steps, for the range of figures
 
 
 def figure(result: Multiples, theme: str) -> go.Figure:
     """Draw all experiments; a click on one opens it."""
     curves = [_curves(one) for one in result.experiments]
-    below = (len(curves) - 1) // IN_A_ROW * IN_A_ROW  # the last row begins here
-    panels = [
-        _panel(*pair, theme, names_steps=place >= below)
-        for place, pair in enumerate(zip(result.experiments, curves, strict=True))
-    ]
+    panels = [_panel(*pair, theme) for pair in zip(result.experiments, curves, strict=True)]
     whole = Sheet(
-        [answer(result.headline)],
+        [answer(result.headline), told(theme, KEY)],
         rows=[panels[at : at + IN_A_ROW] for at in range(0, len(panels), IN_A_ROW)],
-        foot=[told(theme, SHARES)],
     ).on(traces(curves, theme), theme)
     picks = [_pick(n, *pair) for n, pair in enumerate(zip(result.experiments, curves, strict=True))]
     return whole.update_layout(meta={**whole.layout.meta, "picks": picks})
@@ -62,7 +60,7 @@ def _curves(one: Experiment) -> Curves:
     )
 
 
-def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) -> Panel:
+def _panel(one: Experiment, curves: Curves, theme: str) -> Panel:
     about, sign = ABOUT[one.result.name], SIGNS.get(one.verdict, "")
     color = marks.color(sign, theme) if sign else THEMES[theme].muted
     verdict = one.short if sign else f"<b>{VERDICTS[one.verdict]}:</b> {one.short}"
@@ -70,15 +68,18 @@ def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) ->
     paper = text(
         "Paper {section}: {short}", section=statement.section.split()[-1], short=statement.short
     )
-    unit = curves.up.split()[0]  # nats, of whatever it is
     return Panel(
         {
-            "title": curves.across if names_steps else "",
             "range": [0, one.result.steps[-1]],
             "zeroline": False,
             "tickvals": powers(0, one.result.steps[-1]),
         },
-        {"title": unit, "range": _seen(one, curves), "zeroline": False, "nticks": 4},
+        {
+            "title": UP[curves.up.split()[0]],
+            "range": _seen(one, curves),
+            "zeroline": False,
+            "nticks": 4,
+        },
         high=HIGH,
         over=[
             Band([f"<b>{about.title}</b>"]),

@@ -85,16 +85,16 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
     norms = {key: float(curves.log10_norms[0]) for key, curves in methods.items()}
     heads = (
         (
-            text("<b>size of the state</b> h<sup>t</sup>, at the end:"),
+            text("<b>size of the state</b> at the end: h<sup>T</sup>"),
             {key: number(curves.hidden[-1], 2) for key, curves in methods.items()},
         ),
         (
-            text("<b>memory</b> ‖∂h<sup>T</sup>/∂h<sup>t</sup>‖, of h<sup>0</sup>:"),
+            text("<b>memory</b> at t = 0: ‖∂h<sup>T</sup>/∂h<sup>t</sup>‖"),
             {key: f"× {power_of_ten(log, 2)}" for key, log in norms.items()},
         ),
         (
-            text("<b>growth</b> of a small change, per step:"),
-            {key: f"× {number(float(curves.factor), 2)}" for key, curves in methods.items()},
+            text("<b>growth</b> of a change per step"),
+            {key: f"× {number(float(curves.factor))}" for key, curves in methods.items()},
         ),
     )
     about = text("{about}; shaded: the digit is read for the first time", about=result.about)

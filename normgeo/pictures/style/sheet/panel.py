@@ -162,17 +162,20 @@ class Panel(NamedTuple):
         ]
 
     def words(
-        self, number: int, wide: float, high: float, form: Form, theme: str
+        self, number: int, wide: float, head: float, high: float, form: Form, theme: str
     ) -> Iterator[Layout]:
-        """Yield the words above it, those in it and those at its right, with their marks."""
+        """Yield the words above it, those in it and those at its right, with their marks.
+
+        Those above begin at the top of the `head`, as do those of the panels beside it.
+        """
         inner = self.inner(wide, form)
         place: Layout = {"xref": "paper", "yref": "paper", "x": 0, "y": 1}
-        up = self._stacked(wide, form) + _lift(form)
+        up = self._stacked(wide, form) + _lift(form) + head - self.above(wide, form)
         shift = {"xshift": -form.edge} if form.edge else {}
         if self.head:
             lines = self._head(self._over(wide, form))
-            head = note(lines, yshift=5 + up, font={"size": _type(lines)}, **shift)
-            yield from self.own(number, [head])
+            title = note(lines, yshift=5 + up, font={"size": _type(lines)}, **shift)
+            yield from self.own(number, [title])
         yield from self.own(number, [*self._notes(inner, high), *self._names(form)])
         if self.frame:
             yield from self.own(number, [self._around(wide, high, form)])

@@ -189,7 +189,7 @@ class Placement:
             if isinstance(cell, Panel):
                 n, _ = sheet.panels[place]
                 form = self.form._replace(edge=box.edge)
-                yield from cell.words(n, box.wide, high, form, self.theme)
+                yield from cell.words(n, box.wide, box.head, high, form, self.theme)
                 yield from cell.own(n, cell.shapes)
             else:
                 edge = self._shift if self.form.narrow else 0
