@@ -38,7 +38,7 @@ def test_default_is_batch_norm_on_digits_at_twice_the_norm(shown):
     assert "from twice as far: a quarter of the turn." in words.replace("<br>", " ")
     assert page.query == {}
     longer = shown("learning_rate", growth="4").captions("turn").replace("<br>", " ")
-    assert "4 times as long: the gradient × ¼, from 4 times as far" in longer
+    assert "4 times as long: ¼ of the gradient, from 4 times as far" in longer
     assert ": the turn × 1/16." in longer
 
 

@@ -197,6 +197,8 @@ def _heads(result: FisherBlocks, row: int) -> Iterator[tuple[ModelBlocks, str, s
     """The model of each map of a row, its title, and what is seen."""
     i, j = result.models[0].blocks.pair
     block = text("block of neurons {i} and {j}", i=i, j=j)
+    if i == j:
+        block = text("block of neuron {i}", i=i)
     for each in result.models:
         share = text("{share} of ‖F‖² between neurons", share=f"{each.blocks.between:.0%}")
         name = method_title(each.normalizer, variant(each.normalizer))

@@ -24,12 +24,12 @@ def heading(result: EffectOnData, step: int, theme: str) -> list[Pair]:
 
 
 def below_zero(result: EffectOnData, step: int, theme: str) -> str:
-    """What blue pixels are, in blue after a space; "" where there are none."""
+    """What blue pixels are, in blue; "" where there are none."""
     if result.dataset.image_shape is None or (result.effect.rows_after[step] >= 0).all():
         return ""
     look = THEMES[theme]
     blue = legible(BLUE, look.paper, look.ink)
-    return f" {colored(text('blue: below 0'), blue, SIZE)}"
+    return f" {colored(text('(blue: below 0)'), blue, SIZE)}"
 
 
 def beside(result: EffectOnData, key: str, step: int, theme: str) -> list[Band | Pair]:

@@ -52,17 +52,27 @@ def why(result: AngularUpdate, step: int) -> str:
     if twice:
         return text("Twice as long: the same step, from twice as far: half the turn.")
     return text(
-        "{long}: {pushed}, from {times} times as far: {what} × {turn}.",
+        "{long}: {pushed}, from {far}: {what} × {turn}.",
         long=long,
         what=text("the turn")
         if abs(turn.after / turn.before / expected - 1) < SMALL_ANGLE
         else text("the tangent of the turn"),
-        pushed=text("the gradient × {factor}", factor=fraction(pushed.predicted or 0.0))
-        if linear
-        else text("the same step"),
-        times=times,
+        pushed=_gradient(pushed.predicted or 0.0) if linear else text("the same step"),
+        far=text("half as far")
+        if norm.factor == 0.5
+        else text("{times} times as far", times=times),
         turn=fraction(expected),
     )
+
+
+def _gradient(factor: float) -> str:
+    """The gradient, as a multiple of the one before."""
+    if np.isclose(factor, 2):
+        return text("twice the gradient")
+    words = fraction(factor)
+    if factor < 1:
+        return text("{share} of the gradient", share=words)
+    return text("{times} times the gradient", times=words)
 
 
 def effective(result: AngularUpdate, step: int) -> list[str]:
@@ -99,12 +109,13 @@ def norm_of(result: AngularUpdate) -> str:
 def seen(result: AngularUpdate) -> str:
     """What the plane shows."""
     if result.same_along_rays:
-        return text("The loss is the same along each ray. More color: larger.")
+        return text("The loss is the same along each ray. Stronger color: larger loss.")
     if result.has_law:
         return text(
-            "Not quite wedges: with ε > 0 the loss changes along a ray. More color: larger."
+            "Not quite wedges: with ε > 0 the loss changes along a ray. Stronger color: larger "
+            "loss."
         )
-    return text("No wedges: the loss changes along a ray. More color: larger.")
+    return text("No wedges: the loss changes along a ray. Stronger color: larger loss.")
 
 
 def steps(

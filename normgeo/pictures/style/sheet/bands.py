@@ -140,13 +140,14 @@ class Tiles(NamedTuple):
     def drawn(self, room: float, form: Form, theme: str, **place: Any) -> Iterator[Layout]:
         """Yield the words, the upper left corner of the first tile at a place."""
         shift, up = place.pop("xshift", 0), place.pop("yshift", 0)
-        for row, high in zip(self._rows(room), self._heights(room), strict=True):
+        rows = self._rows(room)
+        for row, high in zip(rows, self._heights(room), strict=True):
             widths = [max(width(line, SIZE) for line in lines) for lines in row]
-            gap = (room - sum(widths)) / max(len(row) - 1, 1) if len(row) > 2 else 0
+            gap = (room - sum(widths)) / (len(row) - 1) if len(row) > 2 else 4 * EDGE
             left = 0.0
             for lines, wide in zip(row, widths, strict=True):
                 yield note(lines, yanchor="top", xshift=shift + left, yshift=up, **place)
-                left += wide + gap if len(row) > 2 else room / 2
+                left += wide + gap if len(rows) == 1 else room / 2
             up -= high
 
     def _heights(self, room: float) -> list[float]:
