@@ -65,9 +65,9 @@ def test_verdict_is_told_in_words_from_the_least_share_to_the_largest():
     """As numbers they have an order, as words another one: 100 and 92."""
     one = learned(CURVES["holds"])
     told = {
-        (1.0, 0.92, 0.95): "after 92 to 100%",
-        (1.0, math.inf, 0.92): "after 92 to 100% or never",
-        (0.5, math.inf, math.inf): "after 50% or never",
+        (1.0, 0.92, 0.95): "92 to 100%",
+        (1.0, math.inf, 0.92): "92 to 100% or never",
+        (0.5, math.inf, math.inf): "50% or never",
         (math.inf,) * 3: "never",
     }
     for each, words in told.items():

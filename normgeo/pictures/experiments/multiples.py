@@ -62,9 +62,7 @@ class Experiment(NamedTuple):
             return text("never")
         low, high = reached[0], reached[-1]
         told = text("{low} to {high}%", low=low, high=high) if low != high else f"{high}%"
-        if len(reached) < len(self.shares):
-            return text("after {told} or never", told=told)
-        return text("after {told}", told=told)
+        return told if len(reached) == len(self.shares) else text("{told} or never", told=told)
 
     @property
     def _listed(self) -> str:
