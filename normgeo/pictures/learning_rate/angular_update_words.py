@@ -56,7 +56,7 @@ def why(result: AngularUpdate, step: int) -> str:
         long=long,
         what=text("the turn")
         if abs(turn.after / turn.before / expected - 1) < SMALL_ANGLE
-        else text("the tangent of the turn"),
+        else text("tan θ"),
         pushed=_gradient(pushed.predicted or 0.0) if linear else text("the same step"),
         far=text("half as far")
         if norm.factor == 0.5
@@ -101,21 +101,20 @@ def about(result: AngularUpdate) -> str:
 
 def norm_of(result: AngularUpdate) -> str:
     """What the norm is of; a tilde stands for what the center leaves of the weights."""
-    words = text("norm {symbol} of the {name}", symbol=result.symbol, name=result.name)
-    centered = result.normalizer.centering.projects_weights
-    return f"{words} {text('minus their mean')}" if centered else words
+    if result.normalizer.centering.projects_weights:
+        return text("norm {symbol} of the weights minus their mean", symbol=result.symbol)
+    return text("norm {symbol} of the {name}", symbol=result.symbol, name=result.name)
 
 
 def seen(result: AngularUpdate) -> str:
     """What the plane shows."""
     if result.same_along_rays:
-        return text("The loss is the same along each ray. Stronger color: larger loss.")
+        return text("The loss is the same along each ray; stronger color: larger.")
     if result.has_law:
         return text(
-            "Not quite wedges: with ε > 0 the loss changes along a ray. Stronger color: larger "
-            "loss."
+            "Not quite wedges: with ε > 0 the loss changes along a ray; stronger color: larger."
         )
-    return text("No wedges: the loss changes along a ray. Stronger color: larger loss.")
+    return text("No wedges: the loss changes along a ray; stronger color: larger.")
 
 
 def steps(

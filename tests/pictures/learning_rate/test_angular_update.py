@@ -343,5 +343,5 @@ def test_what_is_said_of_the_shades_of_the_loss_is_true_in_the_dark(captions):
     result = PICTURES["turn"].compute(Settings(dataset="wine"))
     for theme in ("light", "dark"):
         said = captions("turn", result, theme).replace("\N{NO-BREAK SPACE}", " ")
-        assert "Stronger color: larger loss." in said.replace("<br>", " "), theme
+        assert "stronger color: larger." in said.replace("<br>", " "), theme
         assert "arker" not in said, theme
