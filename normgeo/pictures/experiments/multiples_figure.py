@@ -20,8 +20,7 @@ HIGH = 125, 170
 IN_A_ROW = 4
 KEY = text(
     "Steps until the method that the paper prefers is as good as the other ever is. At most "
-    "{share} of the other's in every seed: the statement holds. As many or never in every seed: it "
-    "fails.",
+    "{share} of the other's in every seed: it holds. As many or never in every seed: it fails.",
     share=f"{FASTER:.0%}",
 )
 UP = {"ranks": text("mean rank"), "%": text("error, %"), "nats": text("loss, nats")}
