@@ -109,10 +109,10 @@ def norm_of(result: AngularUpdate) -> str:
 def seen(result: AngularUpdate) -> str:
     """What the plane shows."""
     if result.same_along_rays:
-        return text("The loss is the same along each ray; stronger color: larger.")
+        return text("Each ray has one loss; stronger color: larger.")
     if result.has_law:
         return text(
-            "Not quite wedges: with ε > 0 the loss changes along a ray; stronger color: larger."
+            "Almost wedges: with ε > 0 the loss changes along a ray; stronger color: larger."
         )
     return text("No wedges: the loss changes along a ray; stronger color: larger.")
 

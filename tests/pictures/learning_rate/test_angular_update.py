@@ -230,8 +230,8 @@ def test_words_of_steps_end_inside_a_phone(subtests: pytest.Subtests) -> None:
 @pytest.mark.parametrize(
     ("state", "words", "images"),
     [
-        ({}, "The loss is the same along each ray.", 1),
-        ({"eps": 0.5}, "Not quite wedges", 5),
+        ({}, "Each ray has one loss;", 1),
+        ({"eps": 0.5}, "Almost wedges", 5),
         ({"method": "standard"}, "No wedges: the loss changes along a ray.", 5),
         ({"statistics": "frozen"}, "No wedges: the loss changes along a ray.", 5),
     ],
