@@ -232,8 +232,8 @@ def test_words_of_steps_end_inside_a_phone(subtests: pytest.Subtests) -> None:
     [
         ({}, "Each ray has one loss;", 1),
         ({"eps": 0.5}, "Almost wedges", 5),
-        ({"method": "standard"}, "No wedges: the loss changes along a ray.", 5),
-        ({"statistics": "frozen"}, "No wedges: the loss changes along a ray.", 5),
+        ({"method": "standard"}, "No wedges: the loss changes along a ray;", 5),
+        ({"statistics": "frozen"}, "No wedges: the loss changes along a ray;", 5),
     ],
 )
 def test_plane_is_one_image_of_each_view_and_says_what_it_shows(state, words, images) -> None:
