@@ -81,6 +81,7 @@ def test_each_small_picture_has_a_scale_of_steps_on_every_screen():
         forms = [layout.meta[form].get(f"xaxis{n}", {}) for form in ("hall", "narrow")]
         assert min(len(form.get("tickvals", page)) for form in forms) >= 2
         assert len(page) >= 2
+    assert "steps of training" in layout[f"xaxis{len(STATEMENTS)}"].title.text
 
 
 def test_headline_counts_verdicts_and_names_the_seeds_that_decide():

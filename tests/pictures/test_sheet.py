@@ -83,3 +83,12 @@ def test_in_a_hall_short_bands_stand_beside_each_other_and_long_ones_below() -> 
     first, second, mark = short.drawn(room, hall, "light", **place)
     assert first["xshift"] + width("batch norm", SIZE) < mark["xanchor"] + second["xshift"]
     assert second["yshift"] >= first["yshift"]
+
+
+def test_words_over_panels_beside_each_other_begin_at_one_height() -> None:
+    few = Panel(AXIS, AXIS, over=[Band(["first of few"])])
+    many = Panel(AXIS, AXIS, over=[Band(["first of many"]), Band(["and another"])])
+    layout = Sheet([], rows=[[few, many]]).on([line(), line("2")], "light").layout
+    few_at, many_at = (one for one in layout.annotations if one.text.startswith("first"))
+    assert (few_at.y, few_at.yanchor) == (many_at.y, many_at.yanchor)
+    assert few_at.yshift == pytest.approx(many_at.yshift)

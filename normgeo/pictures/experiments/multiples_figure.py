@@ -31,7 +31,11 @@ SKIPPED = 0.1  # of the steps, for the range of figures
 def figure(result: Multiples, theme: str) -> go.Figure:
     """Draw all experiments; a click on one opens it."""
     curves = [_curves(one) for one in result.experiments]
-    panels = [_panel(*pair, theme) for pair in zip(result.experiments, curves, strict=True)]
+    below = (len(curves) - 1) // IN_A_ROW * IN_A_ROW  # the last row begins here
+    panels = [
+        _panel(*pair, theme, names_steps=place >= below)
+        for place, pair in enumerate(zip(result.experiments, curves, strict=True))
+    ]
     whole = Sheet(
         [answer(result.headline), told(theme, KEY)],
         rows=[panels[at : at + IN_A_ROW] for at in range(0, len(panels), IN_A_ROW)],
@@ -59,7 +63,7 @@ def _curves(one: Experiment) -> Curves:
     )
 
 
-def _panel(one: Experiment, curves: Curves, theme: str) -> Panel:
+def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) -> Panel:
     about, sign = ABOUT[one.result.name], SIGNS.get(one.verdict, "")
     color = marks.color(sign, theme) if sign else THEMES[theme].muted
     verdict = one.short if sign else f"<b>{VERDICTS[one.verdict]}:</b> {one.short}"
@@ -69,6 +73,7 @@ def _panel(one: Experiment, curves: Curves, theme: str) -> Panel:
     )
     return Panel(
         {
+            "title": curves.across if names_steps else "",
             "range": [0, one.result.steps[-1]],
             "zeroline": False,
             "tickvals": powers(0, one.result.steps[-1]),
