@@ -183,7 +183,7 @@ class Result:
     Attributes:
         name: as in STATEMENTS. command: that made it. versions: of the libraries. data: what it
             learned from. seeds, device: of the runs. seconds: of all runs together, with what was
-            compiled. pace: of that machine, in seconds for a fixed piece of work.
+            compiled. pace: of that machine, in seconds for a fixed piece of work; 0 of a quick run.
         unit, measure: of the figures, in words; a lower figure is better.
         steps: of the optimizer before each point of a curve. methods: by the words of METHODS.
         moving: what the trained networks did, in plain lists. Of the reader "questions", each with

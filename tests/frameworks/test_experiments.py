@@ -470,6 +470,22 @@ def test_list_tells_the_time_that_this_machine_needs(monkeypatch, capsys):
         assert time_in_words(times * result.seconds) in row
 
 
+@pytest.mark.parametrize("quick", [False, True])
+def test_quick_run_does_not_wait_to_time_the_machine(quick, monkeypatch):
+    """Most of its own seconds compile, and tell nothing of another machine."""
+    monkeypatch.setattr(trainings, "QUICK", 7 if quick else 6)
+    assert training().result("")["pace"] == (0 if quick else trainings.pace())
+
+
+def test_data_to_learn_from_are_no_constants_of_what_is_compiled():
+    """XLA would hold them once more for each method, and compile for longer."""
+    begun = training()
+    runs, batch = begun.runs[BOTH[1]], mnist.EXPERIMENT.batch
+    lowered = begun._block.lower(runs, 0, 0, begun._learned, begun._validation, batch)
+    learned = sum(leaf.size for leaf in jax.tree.leaves(begun._learned))
+    assert len(lowered.as_text()) < 8 * learned  # letters of a constant of 4 bytes
+
+
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_command_runs_every_experiment(name, tmp_path):
     file = tmp_path / "x.json"

@@ -20,6 +20,9 @@ from normgeo.experiments.results import LAYER, NONE
 LONGEST = 10.0  # the norm that gradients are clipped to
 ADAM = optax.chain(optax.clip_by_global_norm(LONGEST), optax.scale_by_adam())
 
+LIGHTLY = {"xla_backend_optimization_level": 1}
+"""How XLA compiles what runs a few times: in half the time."""
+
 
 @final
 @dataclass(frozen=True)

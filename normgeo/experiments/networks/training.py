@@ -11,7 +11,6 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,7 +28,14 @@ from normgeo.base.progress import Progress, Report
 from normgeo.base.refusal import Refusal
 from normgeo.base.writing import write_bytes
 from normgeo.experiments.networks.cells import Tree
-from normgeo.experiments.networks.compiled import Experiment, Runs, evaluate, first_runs, learn
+from normgeo.experiments.networks.compiled import (
+    LIGHTLY,
+    Experiment,
+    Runs,
+    evaluate,
+    first_runs,
+    learn,
+)
 from normgeo.experiments.networks.pace import pace
 
 POINTS = 30  # of a curve, about
@@ -76,19 +82,24 @@ class Training:
         parts = jax.tree.map(jnp.asarray, experiment.cases(where))
         self._learned, self._validation, self._test = parts
         self.experiment = experiment = experiment.fitting(self._learned)
-        level = {"xla_backend_optimization_level": 1} if steps < QUICK else {}
-        compiled = partial(jax.jit, compiler_options=level)
-        self._block = compiled(self._learn_and_evaluate, static_argnums=4)
-        self._tested = compiled(partial(evaluate, experiment))
+        self._quick = steps < QUICK
+        self._block = jax.jit(
+            self._learn_and_evaluate,
+            static_argnums=5,
+            compiler_options=LIGHTLY if self._quick else {},
+        )
+        self._tested = jax.jit(partial(evaluate, experiment), compiler_options=LIGHTLY)
+        self._first = jax.jit(
+            partial(first_runs, experiment), static_argnums=1, compiler_options=LIGHTLY
+        )
         self._alike = _shapes(self._test) == _shapes(self._validation)
         self.ways = {
             method if batch == experiment.batch else f"{method} {batch}": (method, batch)
             for batch in (experiment.batch, *experiment.further_batches)
             for method in methods
         }
-        with ThreadPoolExecutor() as together:  # XLA compiles without Python's lock
-            begun = [*together.map(self._begin, self.ways.values())]
-        runs, figures = zip(*begun, strict=True)
+        # One after the other: XLA keeps all cores busy, and two at once take twice the memory.
+        runs, figures = zip(*map(self._begin, self.ways.values()), strict=True)
         self.runs: dict[str, Runs] = dict(zip(self.ways, runs, strict=True))
         self.figures = {
             way: [first.tolist()] for way, first in zip(self.ways, figures, strict=True)
@@ -97,19 +108,21 @@ class Training:
 
     def _begin(self, way: tuple[str, int]) -> tuple[Runs, jax.Array]:
         method, batch = way
-        runs = first_runs(self.experiment, self._seeds, method)
-        begun: tuple[Runs, jax.Array] = self._block(runs, 0, 0, self._validation, batch)
+        runs = self._first(self._seeds, method)
+        begun: tuple[Runs, jax.Array] = self._block(
+            runs, 0, 0, self._learned, self._validation, batch
+        )
         return begun
 
     def _learn_and_evaluate(
-        self, runs: Runs, first: jax.Array, last: jax.Array, cases: Tree, batch: int
+        self, runs: Runs, first: jax.Array, last: jax.Array, learned: Tree, cases: Tree, batch: int
     ) -> tuple[Runs, jax.Array]:
         """One function, so that a way compiles once: to evaluate alone is to learn 0 steps.
 
         Cases for the test of other sizes would compile all of it again, and have `_tested`.
         """
         steps, experiment = (first, last), replace(self.experiment, batch=batch)
-        after = learn(experiment, runs, self._rates, self._seeds, steps, self._learned)
+        after = learn(experiment, runs, self._rates, self._seeds, steps, learned)
         return evaluate(experiment, after, cases)
 
     def go(self, keep: Path | None = None, progress: Report | Progress | None = None) -> None:
@@ -126,7 +139,7 @@ class Training:
         while progress.tell(self.done, steps) and self.done < steps:
             began, last = time.monotonic(), min(self.done + every, steps)
             for way, runs in self.runs.items():
-                given = self.done, last, self._validation, self.ways[way][1]
+                given = self.done, last, self._learned, self._validation, self.ways[way][1]
                 self.runs[way], figures = self._block(runs, *given)
                 self.figures[way].append(figures.tolist())
             self.done = last
@@ -191,7 +204,7 @@ class Training:
             "data": self.asked["data"] or self.experiment.data,
             "seeds": self.asked["seeds"],
             "seconds": round(self.seconds),
-            "pace": round(pace(), 4),
+            "pace": 0.0 if self._quick else round(pace(), 4),
             "bytes": most_memory(),
             "device": jax.default_backend(),
             "unit": self.experiment.unit,
@@ -211,7 +224,7 @@ class Training:
         mine = slice(at * S, at * S + S)
         at_best = runs._replace(params=runs.best_params)
         _, test = (
-            self._block(at_best, 0, 0, self._test, batch)
+            self._block(at_best, 0, 0, self._learned, self._test, batch)
             if self._alike
             else self._tested(at_best, self._test)
         )
