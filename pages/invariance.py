@@ -21,6 +21,7 @@ settings = frame.begin(
     picture="effect",
 )
 
+known = predict_cell.known(settings)
 left, right = st.columns([540, 700], gap="medium")
 with left:
     verdict_table.draw_with_legend(
@@ -30,12 +31,14 @@ with left:
         selected=settings.selected,
         negative=settings.delta < 0,
         on_pick=lambda picked: url.change(cell=picked, tab="auto"),
-        known=predict_cell.known(settings),
+        known=known,
     )
     if settings.predict:
         predict_cell.ask(settings)
     below = st.container(key="below_table")  # on a phone, below the figure
     with below:
+        if known is None:
+            st.markdown(verdict_table.about(settings))
         with st.container(horizontal=True):
             controls(settings, ("rows", "columns"), labels=False)
         if settings.rows == "grid" and not settings.predict:

@@ -119,9 +119,9 @@ def show(
 def draw_with_legend(
     settings: Settings, which: str, columns: str, *, known: Known | None = None, **options: Any
 ) -> None:
-    """Draw one of `ROWS` by one of `COLUMNS`, its legend, and the comparison with the paper.
+    """Draw one of `ROWS` by one of `COLUMNS` and its legend, which waits until all is known.
 
-    `known` and `options` are those of `draw`; sentences about all cells wait until all are known.
+    `known` and `options` are those of `draw`.
     """
     draw(
         rows(settings, which),
@@ -133,9 +133,11 @@ def draw_with_legend(
         known=known,
         **options,
     )
-    if known is not None:
-        return
-    st.markdown(f"{duality(settings)} · {agreement(settings)}")
+
+
+def about(settings: Settings) -> str:
+    """Return the sentences about all cells: what they have in common, and with the paper."""
+    return f"{duality(settings)} · {agreement(settings)}"
 
 
 def data(

@@ -238,12 +238,16 @@ def test_phone_cuts_nothing_and_has_no_accessibility_violation(
 
 
 IN_SIGHT = {
+    "/": ("batch norm notices", "layer norm does not"),
+    "/invariance": ("single case re-scaling", "one × 3"),
     "/fisher": ("an ellipse", "a wedge:"),
     "/symmetry": ("the outputs stand still", "the outputs move"),
     "/recurrent": ("a change of the state", "size of the state"),
     "/learning_rate": ("gradient ‖G‖", "turn, tan θ"),
 }
 """What a page answers, in words of its main picture."""
+PANELS = {"/": 3, "/recurrent": 2}
+"""How many panels of it are compared."""
 
 
 @pytest.mark.exhaustive
@@ -255,6 +259,9 @@ def test_answer_is_in_sight_over_the_slider_of_a_phone(server, phone, wait_settl
     for words in IN_SIGHT[path]:
         box = phone.locator(".figure").first.get_by_text(words).first.bounding_box()
         assert box["y"] + box["height"] <= slider["y"] < 844, words
+    for place in range(PANELS.get(path, 0)):
+        box = phone.locator(".figure").first.locator(".nsewdrag").nth(place).bounding_box()
+        assert box["y"] + box["height"] <= slider["y"], place
 
 
 def test_phone_has_pages_in_a_menu_and_controls_in_a_row_that_opens(server, phone, wait_settled):

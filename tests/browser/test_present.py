@@ -26,8 +26,14 @@ SIZES = """plot => {
         .turn span, .turn button`;
     return [...plot.querySelectorAll(words)]
         .filter((one) => own(one) && one.getBoundingClientRect().width > 0)
-        .map((one) => [parseFloat(getComputedStyle(one).fontSize), one.textContent]);
+        .map((one) => [one.currentCSSZoom * parseFloat(getComputedStyle(one).fontSize),
+                       one.textContent]);
 }"""
+
+# The least type of what is read first on a slide: the question, and the setting of the slider.
+FIRST = """page => Math.min(...[...page.querySelectorAll('.st-key-heading h1, .frames output')]
+    .filter((one) => one.checkVisibility())
+    .map((one) => one.currentCSSZoom * parseFloat(getComputedStyle(one).fontSize)))"""
 
 # Words that leave their figure or the screen, stand on other words, on a mark, upright on a large
 # marker, on an axis or in the panel beside theirs, or that a frame is drawn through. Boxes of lines
@@ -171,6 +177,7 @@ def assert_read_from_the_back_row(page: Page, wait_settled, scrolled: bool = Fal
         page.locator("[data-testid=stMain]").evaluate("(main) => main.scrollTo(0, 0)")
         wait_settled(page)
         assert page.evaluate(ON_THE_HEADING) == []
+        assert page.locator("body").evaluate(FIRST) >= height / 36
         for place, figure in enumerate(figures(page)):
             if place or scrolled:
                 figure.scroll_into_view_if_needed()

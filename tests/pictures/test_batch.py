@@ -15,7 +15,7 @@ from normgeo.normalizers.batch_statistics import ONE_CASE
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.shared_statistics import SHARINGS
 from normgeo.pictures import PICTURES
-from normgeo.pictures.batch import accuracy
+from normgeo.pictures.batch import accuracy, accuracy_figure
 from normgeo.pictures.batch import noise as of_noise
 from normgeo.pictures.batch.noise import Noise
 from normgeo.pictures.batch.training import Training
@@ -265,6 +265,16 @@ def test_file_of_accuracies_has_every_shipped_data_set_with_classes_and_all_seed
             assert np.nanmin(shares) >= 0
             assert np.nanmax(shares) <= 1
     assert accuracy.kept("diabetes") is None
+
+
+def test_large_marks_that_meet_are_both_seen():
+    """As at batches of 128; plotly would make marks of several sizes transparent."""
+    (marks,) = accuracy_figure.marks(accuracy.kept("digits"), 128, 3, "light")
+    marker = marks["marker"]
+    sizes = dict(zip(marker["symbol"], marker["size"], strict=True))
+    assert sizes["diamond"] + marker["line"]["width"] < sizes["circle"]
+    assert marker["opacity"] == 1
+    assert [*marker["symbol"]] == ["circle", "diamond"], "the smaller one is above"
 
 
 def test_axis_of_accuracies_begins_beneath_the_lowest_run():

@@ -17,6 +17,8 @@ from normgeo.pictures.style.colors import blend, legible, method_color
 from normgeo.pictures.style.sheet import Band, Panel, upright
 from normgeo.pictures.style.template import LARGE, MEASURED, SIZE, THEMES, Theme
 
+SIZES = {"circle": 26, "diamond": 14}  # pixels of a large mark
+
 
 def traces(result: Accuracy, axis: int, theme: str) -> Iterator[go.Scatter]:
     """The mean over the seeds of each method, on a band from the lowest to the highest."""
@@ -65,10 +67,12 @@ def marks(result: Accuracy, m: int, axis: int, theme: str) -> list[dict[str, Any
             "y": [None if one is None else one[0] for one in told],
             "mode": "markers",
             "marker": {
-                "size": 20,
+                # Where they meet, a diamond leaves a circle seen.
+                "size": [SIZES[_symbol(method)] for method in result.shares],
+                "opacity": 1,
                 "color": [_color(method) for method in result.shares],
                 "symbol": [_symbol(method) for method in result.shares],
-                "line": {"width": 3, "color": THEMES[theme].paper},
+                "line": {"width": 2, "color": THEMES[theme].paper},
             },
             "hoverinfo": "skip",
             "xaxis": f"x{axis}",
@@ -106,7 +110,7 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
         {
             "type": "log",
             # There is room for words on the left of the smallest batch.
-            "range": [math.log10(low / 1.7), math.log10(high * 1.25)],
+            "range": [math.log10(low / 2.1), math.log10(high * 1.25)],
             "tickvals": result.sizes,
             "ticktext": [str(size) for size in result.sizes],
             "title": text("cases in the batch m"),

@@ -22,7 +22,7 @@ from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, drawn
 from normgeo.settings import as_text
 from normgeo.tables import marks
 
-HIGH = 250, 110  # pixels
+HIGH, PICTURE = (250, 105), (250, 72)  # pixels, on a wide screen and on a phone
 TINY = np.finfo(float).tiny
 SHARE = 0.62  # of the width of one method, for the picture
 
@@ -73,7 +73,7 @@ def _sheet(result: EffectOnData, step: int, shape: tuple[int, ...], theme: str) 
         across,
         down,
         over=[answer(text("contrast × {delta}", delta=strength)), Band([said + below])],
-        high=HIGH,
+        high=PICTURE,
         share=SHARE,
     )
     methods = [_panel(result, key, step, theme) for key in result.effect.methods]

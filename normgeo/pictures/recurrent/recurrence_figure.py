@@ -29,7 +29,7 @@ from normgeo.pictures.style.template import (
     powers,
 )
 
-HIGH = 222, 150  # pixels of a panel
+HIGH = 222, 104  # pixels of a panel
 NUMBERS = 20  # type of the numbers over a panel
 KEPT = "\N{NO-BREAK SPACE}"  # a method's name and its number are on one line
 

@@ -144,7 +144,9 @@ class Player {
     }
     const { place } = this;
     const state = (this.drawn = this.state());
-    this.plot.classList.toggle("narrow", this.fit().narrow);
+    const { narrow, scale } = this.fit();
+    this.plot.classList.toggle("narrow", narrow);
+    this.plot.style.setProperty("--scale", scale);
     this.slider?.label();
     await this.react(this.plot, place);
     if (this.drawn !== state || !players.has(this.plot)) {
