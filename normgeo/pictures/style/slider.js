@@ -10,13 +10,15 @@ const SLIDER_STYLE = `
   display: flex; flex-wrap: wrap; gap: 2px calc(8px + 0.5em); padding: 0 10px;
   color: var(--ink); font: 16px var(--font);
   zoom: max(1, var(--scale, 1), var(--magnify, 1)); }
-.frames button { min-width: 36px; height: 28px; padding: 0; font: inherit; font-size: 1.2em; line-height: 1; color: inherit;
+.frames button { min-width: 36px; height: 28px; padding: 0; font: inherit; font-size: 1.2em;
+  line-height: 1; color: inherit;
   background: var(--panel); border: 1px solid var(--muted); border-radius: 4px; cursor: pointer; }
 .frames output { font-weight: 600; white-space: nowrap; min-width: var(--longest); line-height: 28px; }
 .frames .scale { flex: 1 1 200px; position: relative; height: 52px; }
 .frames input { width: 100%; height: 28px; margin: 0; accent-color: var(--accent); cursor: pointer;
   touch-action: pan-y; }
-.frames .scale span { position: absolute; top: 28px; transform: translateX(-50%); font-size: 14px; color: var(--muted); white-space: nowrap; }
+.frames .scale span { position: absolute; top: 28px; transform: translateX(-50%); font-size: 14px;
+  color: var(--muted); white-space: nowrap; }
 .frames :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .frames input:focus-visible { outline-offset: -2px; }
 .figure-plot.narrow { display: flex; flex-direction: column; }
