@@ -45,13 +45,12 @@ def figure(result: Neurons, theme: str) -> go.Figure:
     frozen = [np.array([result.frozen_below])] if result.height == "angle" else []
     across = _axis(norms, placed[:1], tight=True) | {"title": text("norm of the weight vector")}
     upward = _axis(heights, [*placed[1:], *frozen]) | {"title": text(HEIGHTS[result.height])}
-    what = text(HEIGHTS[result.height])
     against = text("<b>against the norm</b>")
     turning = Panel(across, upward, [against], high=(280, 240))
     order = ordered(heights, shown)
     balanced = placed[1] if placed and result.height == "angle" else None
     each = Panel(
-        places(order, what),
+        places(order),
         upward,
         [text("<b>neuron by neuron</b>")],
         high=(280, 240),

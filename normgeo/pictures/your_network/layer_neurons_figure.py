@@ -25,21 +25,19 @@ def ordered(heights: Array, shown: Array) -> Array:
     return found
 
 
-def places(order: Array, what: str) -> dict[str, Any]:
+def places(order: Array) -> dict[str, Any]:
     """An axis with a place for each neuron, by its number where there is room."""
     few = len(order) <= LABELED
     words = {
         "tickvals": list(range(1, len(order) + 1)),
         "ticktext": [str(h) for h in order.tolist()],
-        "title": text("neuron, in order of {what}", what=what),
+        "title": text("neuron, smallest first"),
     }
     return {
         "range": [0.3, max(len(order), 1) + 0.7],
         "showgrid": False,
         "zeroline": False,
-        **(
-            words if few else {"title": text("neurons, in order of {what}", what=what), "nticks": 5}
-        ),
+        **(words if few else {"title": text("neurons, smallest first"), "nticks": 5}),
     }
 
 
