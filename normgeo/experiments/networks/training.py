@@ -89,30 +89,29 @@ class Training:
             compiler_options=LIGHTLY if self._quick else {},
         )
         self._tested = jax.jit(partial(evaluate, experiment), compiler_options=LIGHTLY)
-        self._first = jax.jit(
-            partial(first_runs, experiment), static_argnums=1, compiler_options=LIGHTLY
-        )
         self._alike = _shapes(self._test) == _shapes(self._validation)
         self.ways = {
             method if batch == experiment.batch else f"{method} {batch}": (method, batch)
             for batch in (experiment.batch, *experiment.further_batches)
             for method in methods
         }
+        # All at once, as the methods draw the same random numbers.
+        first = jax.jit(
+            lambda seeds: {method: first_runs(experiment, seeds, method) for method in methods},
+            compiler_options=LIGHTLY,
+        )(self._seeds)
+        self.runs: dict[str, Runs] = {}
+        self.figures: dict[str, list[Any]] = {way: [] for way in self.ways}
         # One after the other: XLA keeps all cores busy, and two at once take twice the memory.
-        runs, figures = zip(*map(self._begin, self.ways.values()), strict=True)
-        self.runs: dict[str, Runs] = dict(zip(self.ways, runs, strict=True))
-        self.figures = {
-            way: [first.tolist()] for way, first in zip(self.ways, figures, strict=True)
-        }
+        for way, (method, _) in self.ways.items():
+            self._go(way, first[method], 0)
         self.seconds = time.monotonic() - began
 
-    def _begin(self, way: tuple[str, int]) -> tuple[Runs, jax.Array]:
-        method, batch = way
-        runs = self._first(self._seeds, method)
-        begun: tuple[Runs, jax.Array] = self._block(
-            runs, 0, 0, self._learned, self._validation, batch
-        )
-        return begun
+    def _go(self, way: str, runs: Runs, last: int) -> None:
+        """Take the steps of a way before number `last`, and evaluate."""
+        given = self.done, last, self._learned, self._validation, self.ways[way][1]
+        self.runs[way], figures = self._block(runs, *given)
+        self.figures[way].append(figures.tolist())
 
     def _learn_and_evaluate(
         self, runs: Runs, first: jax.Array, last: jax.Array, learned: Tree, cases: Tree, batch: int
@@ -139,9 +138,7 @@ class Training:
         while progress.tell(self.done, steps) and self.done < steps:
             began, last = time.monotonic(), min(self.done + every, steps)
             for way, runs in self.runs.items():
-                given = self.done, last, self._learned, self._validation, self.ways[way][1]
-                self.runs[way], figures = self._block(runs, *given)
-                self.figures[way].append(figures.tolist())
+                self._go(way, runs, last)
             self.done = last
             self.steps.append(last)
             self.seconds += time.monotonic() - began
