@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader
 
 from normgeo import __version__
 from normgeo.base.text import text
-from normgeo.claims import SIGNS, Audited, Claim
+from normgeo.claims import CLAIMS, SIGNS, Audited, Claim
 from normgeo.tables import marks
 from normgeo.tables.audit import (
     DIGITS,
@@ -85,9 +85,10 @@ def _content(
 
 
 def _headline(audited: Sequence[Audited], of: Sequence[Audited]) -> str:
-    """Return what stands over a list: the answer, or that it is a part."""
+    """Return what stands over a list: the answer, as far as there is one, or that it is a part."""
     if len(audited) == len(of):
-        return headline(of)
+        whole = len(of) == len(CLAIMS)
+        return headline(of) if whole else text("So far: {found}", found=headline(of))
     return text("{n} of {all} statements are listed.", n=len(audited), all=len(of))
 
 

@@ -246,6 +246,8 @@ IN_SIGHT = {
     "/learning_rate": ("gradient ‖G‖", "turn, tan θ"),
 }
 """What a page answers, in words of its main picture."""
+OPENS_AT = {"recurrent": "1.4", "symmetry": "1", "batch": "2"}
+"""The frame that opens, by its label."""
 PANELS = {"/": 3, "/recurrent": 2}
 """How many panels of it are compared."""
 
@@ -262,6 +264,20 @@ def test_answer_is_in_sight_over_the_slider_of_a_phone(server, phone, wait_settl
     for place in range(PANELS.get(path, 0)):
         box = phone.locator(".figure").first.locator(".nsewdrag").nth(place).bounding_box()
         assert box["y"] + box["height"] <= slider["y"], place
+
+
+@pytest.mark.parametrize("name", OPENS_AT)
+def test_scale_of_a_slider_has_its_ends_and_where_it_opens(server, page, wait_settled, name):
+    page.goto(f"{server}/{name}?present=1")
+    for width, height in [(1920, 1080), (390, 844)]:
+        page.set_viewport_size({"width": width, "height": height})
+        wait_settled(page)
+        slider = page.locator(".frames").first
+        labels = slider.locator(".scale span").all_text_contents()
+        assert OPENS_AT[name] in labels
+        for key, end in (("Home", 0), ("End", -1)):
+            slider.get_by_role("slider").press(key)
+            expect(slider.locator("output")).to_have_text(re.compile(f" {re.escape(labels[end])}$"))
 
 
 def test_phone_has_pages_in_a_menu_and_controls_in_a_row_that_opens(server, phone, wait_settled):

@@ -142,3 +142,11 @@ def test_kinds_are_kept_apart_in_their_order() -> None:
 def test_page_links_to_the_application_where_that_is_known() -> None:
     html = report.page([audited("table_1")], "http://x/")
     assert 'href="http://x/invariance"' in html
+
+
+def test_headline_tells_that_it_is_of_what_is_checked_so_far():
+    """Nobody takes 0 of 3 statements for the answer while the others are checked."""
+    some = [audited(key) for key in [*CLAIMS][:3]]
+    every = [audited(key) for key in CLAIMS]
+    assert "So far: " in report.listed(some, of=some)
+    assert "So far: " not in report.listed(every, of=every)

@@ -75,6 +75,7 @@ def marks(result: Accuracy, m: int, axis: int, theme: str) -> list[dict[str, Any
                 "line": {"width": 2, "color": THEMES[theme].paper},
             },
             "hoverinfo": "skip",
+            "cliponaxis": False,
             "xaxis": f"x{axis}",
             "yaxis": f"y{axis}",
         }

@@ -139,5 +139,5 @@ def _warm_up(found: Accuracy, depth: int) -> str:
         if found.ahead((kind, "with"), (kind, "without"), depth)
     ]
     if not helped:
-        return text("With the best rate for each, a warm-up changes little.")
+        return text("At its best rate, none clearly gains accuracy by a warm-up.")
     return text("A warm-up of the rate helps {names}.", names=listed(helped))

@@ -33,7 +33,7 @@ def script(settings: Settings, result: EffectOnData) -> str:
     of_sigma = digits_apart(before.sigma[h], after.sigma[h])
     M = transform.matrix
     W1, X1 = ("W1", "X") if M == "W" else ("W", "X1")
-    moved = 'f"z moves by {number(100 * moved)}% of the largest |z|"'
+    moved = 'f"z moves by up to {number(100 * moved)}%"'
     if stays:
         moved = f'"z stays where it was" if moved < {ROUNDING} else moved'
     return "\n".join(

@@ -3,7 +3,7 @@
 
 const LEAP = 10; // frames of Page Up and Page Down
 const PLAYED = 6000; // milliseconds from the first frame to the last
-const LABEL = 56; // pixels between two labels of the scale, at least
+const LABEL = 40; // pixels between two labels of the scale, at least
 
 const SLIDER_STYLE = `
 .frames { position: absolute; left: 0; right: 0; bottom: 0; box-sizing: border-box;
@@ -88,19 +88,20 @@ class Slider {
     this.range.setAttribute("aria-valuetext", this.words[place]);
   }
 
-  // As many labels at the scale as have room, the ends always.
+  // As many labels at the scale as have room: the ends, and from the frame that opens every so many.
   label() {
-    const { labels, last } = this;
+    const { labels, last } = this, { start } = this.player.steps;
     const width = this.scale.clientWidth || 300;
     if (width === this.labeled) {
       return;
     }
     this.labeled = width;
     this.scale.querySelectorAll("span").forEach((label) => label.remove());
-    const gap = Math.max(LABEL, 9 * Math.max(...labels.map((label) => label.length)) + 10);
+    const gap = Math.max(LABEL, 8 * Math.max(...labels.map((label) => label.length)) + 10);
     const every = Math.max(1, Math.ceil((last * gap) / width));
     labels.forEach((textContent, place) => {
-      if (place === last || (place % every === 0 && last - place >= every)) {
+      const between = (place - start) % every === 0 && place >= every && last - place >= every;
+      if (place === 0 || place === last || between) {
         const span = make("span", { textContent });
         // The thumb keeps half its width from the ends.
         span.style.left = `calc(8px + ${place / Math.max(last, 1)} * (100% - 16px))`;
