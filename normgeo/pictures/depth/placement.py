@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.normalizers.named import NORMALIZERS
@@ -40,17 +39,17 @@ class Placement(NamedTuple):
         """What was trained."""
         settings = self.found.settings
         return text(
-            "{method}, width {width}, {epochs} epochs of Adam on {cases:,} digits; the rate, of "
-            "{rates}, is the best on {validation} others. Tested on {tested}, on a logarithmic "
-            "scale of the errors; loss in nats. Mean of {seeds} seeds; the band has all seeds, "
-            "with and without warm-up. Other networks and data may differ.",
+            "{method}, width {width}, {epochs} epochs of Adam on {cases:,} digits, at the best of "
+            "{rates} rates on {validation} others; tested on {tested}. Loss in nats. Mean of "
+            "{seeds} seeds; the band has all, with and without warm-up. Other networks and data "
+            "may differ.",
             method=NORMALIZERS[settings["method"]].title.capitalize(),
             width=settings["width"],
             cases=settings["cases"][0],
             validation=settings["cases"][1],
             tested=settings["cases"][2],
             epochs=settings["epochs"],
-            rates=listed(number(rate) for rate in self.found.rates),
+            rates=len(self.found.rates),
             seeds=settings["seeds"],
         )
 
