@@ -33,7 +33,7 @@ COLUMNS = {
     "off": text("gain 0"),
     "no_gradient": text("gradient 0"),
     "over_balance": text("norm over balance"),
-    "shorter_by_eps": text("z shorter by ε"),
+    "shorter_by_eps": text("ε shortens z by"),
 }
 """The columns for each neuron, by the words that sort a report and name its records."""
 

@@ -138,7 +138,7 @@ def test_a_frame_is_what_opening_there_draws_with_its_legend(few, subtests):
                 named = [trace["name"] for trace in moved[0] if trace["showlegend"]]
                 plain, *others = named
                 assert plain == "without normalization"
-                assert others[-1] == "predicted for wide layers"
+                assert others[-1] == "predicted for infinite width"
 
 
 def test_starting_radius_off_the_frames_becomes_one():
@@ -242,7 +242,7 @@ def test_panels_show_all_activations_beside_the_radius_one(radii, subtests):
             assert shown == [
                 "without normalization",
                 "with layer norm",
-                "predicted for wide layers",
+                "predicted for infinite width",
             ]
 
 

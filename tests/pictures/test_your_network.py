@@ -73,7 +73,7 @@ def test_each_layer_begins_with_what_is_particular_about_it() -> None:
         "1 of 12 neurons stopped turning: less than 0.01° a step."
     )
     assert (
-        "11 of 12 neurons have a norm within a factor of 2 of the balance"
+        "11 of 12 norms are near the balance"
         in made(layer="batch")[0].headline[1]
     )
     assert made(layer="layer")[0].headline[0] == (

@@ -39,10 +39,8 @@ class Placement(NamedTuple):
         """What was trained."""
         settings = self.found.settings
         return text(
-            "{method}, width {width}, {epochs} epochs of Adam on {cases:,} digits, at the best of "
-            "{rates} rates on {validation} others; tested on {tested}. Loss in nats. Mean of "
-            "{seeds} seeds; the band has all, with and without warm-up. Other networks and data "
-            "may differ.",
+            "{method}, width {width}; {epochs} epochs of Adam on {cases:,} digits, best of {rates} "
+            "rates on {validation}; mean and range of {seeds} seeds on {tested}",
             method=NORMALIZERS[settings["method"]].title.capitalize(),
             width=settings["width"],
             cases=settings["cases"][0],

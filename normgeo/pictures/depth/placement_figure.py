@@ -38,11 +38,12 @@ from normgeo.pictures.style.sheet import (
 from normgeo.pictures.style.template import CLAIM, SMALL, THEMES, log_ticks
 
 NUMBERS = 22  # type of the numbers over a panel
-BRIEF = {"without": text("no warm-up"), "with": text("warm-up")}
+BRIEF = {"without": text("no warm-up"), "with": text("warm-up of the rate")}
 GLYPHS = {
     "with": {"circle": "●", "square": "■", "diamond": "◆"},
     "without": {"circle": "○", "square": "□", "diamond": "◇"},
 }
+LIMITS = text("Other networks may differ.")
 LABELED = 0.5, 0.75, 0.9, 0.95, 0.97  # accuracies at the axis
 CLEAR = "rgba(0,0,0,0)"
 HIGH = 170, 190  # pixels of a panel
@@ -56,6 +57,7 @@ def figure(result: Placement, theme: str) -> go.Figure:
     still = [
         *(trace for number_ in PANELS for trace in _bands(found, number_, theme)),
         *(trace for number_ in PANELS for trace in _lines(found, number_, theme)),
+        *_legend(theme),
     ]
     moving = [_marks(found, depth) for depth in found.depths]
     sheets = [_sheet(result, depth, theme) for depth in found.depths]
@@ -75,7 +77,7 @@ def figure(result: Placement, theme: str) -> go.Figure:
 def _sheet(result: Placement, depth: int, theme: str) -> Sheet:
     found = result.found
     return Sheet(
-        [answer(advice(found, depth)), Band(evidence(found, depth)[1:])],
+        [answer(advice(found, depth)), Band([f"{evidence(found, depth)[1]} {LIMITS}"])],
         rows=[[_accuracy(found, depth, theme), _loss(found, depth, theme)]],
         foot=[told(theme, result.about)],
     )
@@ -132,7 +134,7 @@ def _loss(found: Accuracy, depth: int, theme: str) -> Panel:
             "type": "log",
             "range": np.log10([low / 1.5, high * 1.5]),
             "tickvals": log_ticks(low, high),
-            "title": text("training loss"),
+            "title": text("training loss, nats"),
         },
         shapes=[upright(depth, {"color": THEMES[theme].muted, "width": 2})],
         high=HIGH,
@@ -149,11 +151,10 @@ def _numbers(found: Accuracy, warming: str, depth: int, losses: bool) -> str:
             return f"{found.share(kind, warming, depth):.0%}"
         return number(float(_values(found, kind, warming, losses)[0, place]), 2)
 
-    each = "  ".join(
+    return "  ".join(
         f'<b style="color:{COLORS[kind]}">{GLYPHS[warming][SYMBOLS[kind]]}{KEPT}{told_(kind)}</b>'
         for kind in KINDS
     )
-    return each if losses else f"{each}  {BRIEF[warming].replace(' ', KEPT)}"
 
 
 def _values(found: Accuracy, kind: str, warming: str, losses: bool) -> np.ndarray[Any, Any]:
@@ -213,6 +214,17 @@ def _lines(found: Accuracy, number_: int, theme: str) -> Iterator[go.Scatter]:
                 rate="%{customdata[3]}",
             ),
             **_on(number_),
+        )
+
+
+def _legend(theme: str) -> Iterator[go.Scatter]:
+    """What hollow and full marks stand for."""
+    ink = THEMES[theme].ink
+    for warming, name in BRIEF.items():
+        filled = "circle" if warming == "with" else "circle-open"
+        marker = {"size": 9, "symbol": filled, "color": ink, "line": {"width": 2, "color": ink}}
+        yield go.Scatter(
+            x=[None], y=[None], mode="markers", name=name, showlegend=True, marker=marker
         )
 
 

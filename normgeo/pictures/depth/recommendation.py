@@ -139,5 +139,5 @@ def _warm_up(found: Accuracy, depth: int) -> str:
         if found.ahead((kind, "with"), (kind, "without"), depth)
     ]
     if not helped:
-        return text("At the best rates, no warm-up clearly helps accuracy.")
+        return text("A warm-up makes none of the three clearly more accurate.")
     return text("A warm-up of the rate helps {names}.", names=listed(helped))

@@ -19,8 +19,8 @@ SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
 HIGH = 125, 170
 IN_A_ROW = 4
 KEY = text(
-    "How many of the other's steps the paper's favorite needs to match it, in percent. At most "
-    "{share} in every seed: it holds. At least 100%, or never, in every seed: it fails.",
+    "Percent: steps the paper's favorite needs, of the other's. In every seed at most {share}: "
+    "it holds; at least 100%, or never: it fails.",
     share=f"{FASTER:.0%}",
 )
 UP = {"ranks": text("mean rank"), "%": text("error, %"), "nats": text("loss, nats")}

@@ -26,7 +26,7 @@ from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 LEVELS = np.array([1.0, 2.0, 4.0, 6.0, 9.0])  # over the first; ellipses grow like their roots
-WITHIN, BEYOND = 0.95, 1.975  # of ‖w‖ along it: short of w = 0, and beyond 2w, which has a point
+WITHIN, BEYOND = 0.99, 1.995  # of ‖w‖ along it: short of w = 0, and beyond 2w, which has a point
 DOUBLE = 1.01  # of ‖w‖: up to 2w, and rounding
 REACH = 0.3  # of ‖w‖: how far the first ellipse reaches in the direction at random
 OPEN = 1.0  # of ‖w‖: the height up to which a wedge is followed

@@ -83,8 +83,7 @@ def _sheet(result: EffectOnData, step: int, shape: tuple[int, ...], theme: str) 
 def _panel(result: EffectOnData, key: str, step: int, theme: str) -> Panel:
     """The z of one method, under what it makes of the contrast."""
     method = result.effect.methods[key]
-    sizes = [np.abs(method.before.z).max(), *(np.nanmax(np.abs(a.z)) for a in method.after)]
-    reach, neurons = 1.2 * max(map(float, sizes)), len(method.before.z)
+    reach, neurons = _reach(result), len(method.before.z)
     sign, _ = sign_and_words(result.effect, method, step)
     color = marks.color(sign, theme) if sign else method_color(method.normalizer)
     return Panel(
@@ -108,6 +107,13 @@ def _panel(result: EffectOnData, key: str, step: int, theme: str) -> Panel:
         high=HIGH,
         left=16,
     )
+
+
+def _reach(result: EffectOnData) -> float:
+    """One scale of z for both methods."""
+    every = result.effect.methods.values()
+    sizes = [np.nanmax(np.abs(at.z)) for each in every for at in (each.before, *each.after)]
+    return 1.2 * float(max(sizes))
 
 
 def _images(result: EffectOnData) -> Array:

@@ -219,7 +219,7 @@ def movement(method: BeforeAndAfter, step: int) -> str:
     change = method.after[step].change
     if method.verdict.invariant and change < ROUNDING:
         return text("z stays where it was")
-    return text("z moves by up to {share}%", share=number(100 * change, 2))
+    return text("z moves by up to {share}% of max |z|", share=number(100 * change, 2))
 
 
 def _observed(result: EffectOnData) -> str:

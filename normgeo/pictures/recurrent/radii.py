@@ -230,7 +230,7 @@ STUDY = Study(
     alt=text(
         "Three panels, for the identity, tanh and ReLU: the factor by which a step multiplies a "
         "small change of the state, against the spectral radius, without and with normalization. "
-        "Solid lines are measured, dashed ones predicted for wide layers. Above 1 a change "
+        "Solid lines are measured, dashed ones predicted for infinite width. Above 1 a change "
         "explodes, below 1 it dies."
     ),
     uses=("seed", "neurons", "length", "method"),

@@ -89,7 +89,7 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
             {key: number(curves.hidden[-1], 2) for key, curves in methods.items()},
         ),
         (
-            text("<b>memory</b> at t = 0: ‖∂h<sup>T</sup>/∂h<sup>t</sup>‖"),
+            text("<b>memory</b> at t = 0: ∂h<sup>T</sup>/∂h<sup>t</sup>"),
             {key: f"× {power_of_ten(log, 2)}" for key, log in norms.items()},
         ),
         (

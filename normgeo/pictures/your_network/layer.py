@@ -132,9 +132,9 @@ class Neurons(NamedTuple):
             )
         alone = len(self.over_balance) == len(self.values["norm"])  # a block is a neuron
         return near < len(self.over_balance), text(
-            "{near} of {all} {what} have a norm within a factor of {factor:g} of the balance of "
-            "growth and decay.",
-            what=text("neurons") if alone else text("blocks"),
+            "{near} of {all} {what} are near the balance of growth and decay, within a factor of "
+            "{factor:g}.",
+            what=text("norms") if alone else text("norms of blocks"),
             near=near,
             all=len(self.over_balance),
             factor=NEAR,

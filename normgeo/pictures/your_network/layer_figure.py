@@ -43,7 +43,7 @@ def figure(result: Neurons, theme: str) -> go.Figure:
     shown = _thinned(result, heights)
     placed = [] if result.balance is None else [_drawable(each) for each in result.balance]
     frozen = [np.array([result.frozen_below])] if result.height == "angle" else []
-    across = _axis(norms, placed[:1], tight=True) | {"title": text("norm of the weight vector")}
+    across = _axis(norms, placed[:1], tight=True) | {"title": text("norm of the weights")}
     upward = _axis(heights, [*placed[1:], *frozen]) | {"title": text(HEIGHTS[result.height])}
     against = text("<b>against the norm</b>")
     turning = Panel(across, upward, [against], high=(280, 240))
@@ -85,7 +85,7 @@ def _shorter(result: Neurons, muted: str, ink: str) -> Panel:
         words = note(result.without_epsilon, 0.5, 0.5, **middle)
         return Panel({"visible": False}, {"visible": False}, head, [words], high=(280, 240))
     across = {
-        "title": text("{what}, largest first", what=result.shorter_of),
+        "title": text("{what}, sorted", what=result.shorter_of),
         "rangemode": "tozero",
         "zeroline": False,
         "nticks": 5,
@@ -94,7 +94,7 @@ def _shorter(result: Neurons, muted: str, ink: str) -> Panel:
     upward, found = _shares(result), _drawable(result.shorter)
     low, high = upward["range"]
     place = {"yref": "y", "yanchor": "top", "font": {"size": SMALL, "color": muted}}
-    said = [note(text("counts from {share}", share=percent(MUCH)), 0.01, np.log10(MUCH), **place)]
+    said = [note(text("matters from {share}", share=percent(MUCH)), 0.01, np.log10(MUCH), **place)]
     if len(found) and low < (most := np.log10(found[0])) < high - 0.25 * (high - low):
         largest = {"yref": "y", "yshift": 8, "font": {"size": SIZE, "color": ink}}
         said.append(note(text("<b>{most}</b>", most=percent(found[0])), 0.05, most, **largest))
@@ -209,7 +209,9 @@ def _epsilon(result: Neurons, color: str) -> Iterator[go.Scatter]:
         showlegend=False,
         xaxis="x3",
         yaxis="y3",
-        hovertemplate=text("number {i}: z shorter by {y}<extra></extra>", i="%{x}", y="%{y:.2%}"),
+        hovertemplate=text(
+            "number {i}: ε shortens z by {y}<extra></extra>", i="%{x}", y="%{y:.2%}"
+        ),
     )
 
 

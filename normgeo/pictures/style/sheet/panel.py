@@ -85,8 +85,9 @@ class Panel(NamedTuple):
         inner = self.inner(wide, form)
         over = [str(one["text"]).split("<br>") for one in self._at(ABOVE, inner)]
         head = self._head(self._over(wide, form))
-        down = max(_type(lines) * len(lines) for lines in [head, *over])
-        words = 1.15 * LINE * down + self._stacked(wide, form)
+        # Heads of more and of fewer lines begin at the same height.
+        down = max(_type(lines) * (len(lines) + 0.3) for lines in [head, *over])
+        words = LINE * down + self._stacked(wide, form)
         words += _lift(form) * bool(words)
         # Else the upper half of a label with an exponent.
         return words + EDGE * (1.0 if words or self.y.get("type") != "log" else 1.5)
