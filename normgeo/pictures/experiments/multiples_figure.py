@@ -19,8 +19,8 @@ SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
 HIGH = 125, 170
 IN_A_ROW = 4
 KEY = text(
-    "Percent: steps the paper's favorite needs, of the other's. In every seed at most {share}: "
-    "it holds; at least 100%, or never: it fails.",
+    "30%: the paper's favorite needs 30% of the other's steps. In every seed {share} or less: it "
+    "holds; 100% or more, or never: it fails.",
     share=f"{FASTER:.0%}",
 )
 UP = {"ranks": text("mean rank"), "%": text("error, %"), "nats": text("loss, nats")}

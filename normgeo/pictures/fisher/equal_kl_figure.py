@@ -53,7 +53,7 @@ def _answer(result: EqualKL) -> list[Band]:
     """What the contours of each model are, in a sentence."""
     last = result.base.points[-1].normalizer
     if result.planes[-1].flat and not result.planes[0].flat:
-        words = "With {method} longer weights change nothing: the ellipse becomes a wedge"
+        words = "With {method}, longer weights change nothing: the ellipse becomes a wedge"
         return [answer(text(words, method=last.title))]
     shapes = [
         f"{str(plane.shape).partition(':')[0]} ({point.normalizer.title})"

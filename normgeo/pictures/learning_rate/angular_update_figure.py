@@ -114,7 +114,7 @@ def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
 
 
 def _lines(result: AngularUpdate, theme: str) -> list[go.Scatter]:
-    """Return the angle per step against the norm: measured, predicted, and if it only halved."""
+    """Return the angle per step against the norm: measured, predicted, and of another slope."""
     curve, look = result.curve, THEMES[theme]
 
     def line(angles: Array, name: str, **style: Any) -> go.Scatter:
@@ -166,7 +166,7 @@ def _dot(result: AngularUpdate, step: int, color: str, ink: str) -> Trace:
 
 
 def _plane_axes(plane: Plane, gradient: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    across = text("against −Ĝ") if gradient else text("toward the step")
+    across = text("step −Ĝ") if gradient else text("toward the step")
     if plane.stretch != 1:
         letters = text("−Ĝ") if gradient else text("step")
         across = text("{axis}, drawn × {stretch}", axis=letters, stretch=fraction(plane.stretch))

@@ -25,7 +25,6 @@ MOST = 2000  # marks: a screen shows no more
 FAR = 4  # decades from the marks, where what is beside them would push them into a corner
 WRITTEN_OUT = 0.9e-7  # the least share whose percent are written out
 LEAST, GREATEST = 1e-304, 1e304  # that an axis shows: what double precision can go around
-NAMED = 6  # frozen ones at most that are named in the picture
 
 HEIGHTS = {
     "angle": text("degrees a step"),
@@ -120,22 +119,9 @@ def _marks(
 ) -> Iterator[go.Scatter]:
     """The neurons, and apart from them the frozen ones."""
     frozen, apart = np.isin(shown, result.frozen), {"color": paper, "width": 1.5}
-    words = [
-        "" if h == result.neuron or frozen.sum() > NAMED else text("frozen") for h in shown[frozen]
-    ]
-    for name, of, marker, said in (
-        (
-            text("a neuron"),
-            shown[~frozen],
-            {"color": color, "size": 11, "line": apart},
-            [],
-        ),
-        (
-            text("frozen"),
-            shown[frozen],
-            {"color": VERMILION, "size": 13, "symbol": "x"},
-            words,
-        ),
+    for name, of, marker in (
+        (text("a neuron"), shown[~frozen], {"color": color, "size": 11, "line": apart}),
+        (text("frozen"), shown[frozen], {"color": VERMILION, "size": 13, "symbol": "x"}),
     ):
         if not len(of):
             continue
@@ -144,11 +130,8 @@ def _marks(
             y=heights[of],
             name=name,
             showlegend=True,
-            mode="markers+text" if any(said) else "markers",
+            mode="markers",
             marker=marker,
-            text=said or None,
-            textposition="bottom center",  # above is the line that it has not reached
-            textfont={"size": SIZE},
             cliponaxis=False,
             customdata=of,
             hovertemplate=text(

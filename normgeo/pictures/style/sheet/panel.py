@@ -88,7 +88,7 @@ class Panel(NamedTuple):
         # Heads of more and of fewer lines begin at the same height.
         down = max(_type(lines) * (len(lines) + 0.3) for lines in [head, *over])
         words = LINE * down + self._stacked(wide, form)
-        words += _lift(form) * bool(words)
+        words += self._lift(form) * bool(words)
         # Else the upper half of a label with an exponent.
         return words + EDGE * (1.0 if words or self.y.get("type") != "log" else 1.5)
 
@@ -171,7 +171,7 @@ class Panel(NamedTuple):
         """
         inner = self.inner(wide, form)
         place: Layout = {"xref": "paper", "yref": "paper", "x": 0, "y": 1}
-        up = self._stacked(wide, form) + _lift(form) + head - self.above(wide, form)
+        up = self._stacked(wide, form) + self._lift(form) + head - self.above(wide, form)
         shift = {"xshift": -form.edge} if form.edge else {}
         if self.head:
             lines = self._head(self._over(wide, form))
@@ -205,6 +205,10 @@ class Panel(NamedTuple):
         """The height of the bands over it."""
         over = [*self.over, *(self.aside if form.narrow else ())]
         return sum(band.height(self._over(wide, form), form) for band in over)
+
+    def _lift(self, form: Form) -> float:
+        """The pixels that words over it keep from it, and from labels at its left."""
+        return EDGE * bool(form.edge) + EDGE / 2 * bool(self.over)
 
     def _over(self, wide: float, form: Form) -> float:
         """The width of what stands over it."""
@@ -276,11 +280,6 @@ class Panel(NamedTuple):
 
     def _head(self, wide: float) -> list[str]:
         return [line for words in self.head for line in in_lines(str(words), SIZE, wide + EDGE)]
-
-
-def _lift(form: Form) -> float:
-    """The pixels that words over a panel keep from the labels at its left, where they are above."""
-    return EDGE * bool(form.edge)
 
 
 def _fitted(one: Layout, wide: float) -> Layout:
