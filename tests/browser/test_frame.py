@@ -318,6 +318,36 @@ def test_settings_open_over_the_page_and_take_an_epsilon_that_is_typed(server, p
     expect(settings).to_be_hidden()
 
 
+SMALL_OR_CUT = """() => [...document.querySelectorAll(
+  'header a, h1, [role=tab] p, [data-testid=stSelectbox] input')]
+  .filter((e) => e.checkVisibility())
+  .map((e) => [e.value || e.textContent, parseFloat(getComputedStyle(e).fontSize),
+               e.scrollWidth - e.clientWidth])
+  .filter(([, size, cut]) => size < 16 || cut > 1)"""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=title, marks=() if title == "Fisher" else pytest.mark.exhaustive)
+        for title, path in PATHS.items()
+        if title != AUDIT
+    ],
+)
+def test_words_beside_a_figure_are_large_and_whole_on_a_large_screen(
+    server, open_page, wait_settled, path
+):
+    page = open_page(1920, 1080)
+    page.goto(f"{server}{path}?dataset=iris")
+    wait_settled(page)
+    settings = page.get_by_role("button", name="Settings")
+    if settings.count():
+        settings.click()
+        wait_settled(page)
+    assert page.evaluate(SMALL_OR_CUT) == []
+    assert page.get_by_role("tab").or_(page.get_by_role("heading", level=1)).count() > 0
+
+
 COUNT = """() => {
   window.live = {};
   const named = (name) => (live[name] ??= new Set());

@@ -7,7 +7,7 @@ import pytest
 
 from normgeo.pictures.style.annotations import note, width
 from normgeo.pictures.style.sheet import Band, Pair, Panel, Sheet, answer, drawn, marks
-from normgeo.pictures.style.sheet.bands import EDGE
+from normgeo.pictures.style.sheet.bands import EDGE, LINE
 from normgeo.pictures.style.sheet.sheet import FORMS
 from normgeo.pictures.style.template import SIZE
 from tests.forms import on_a_phone
@@ -92,3 +92,18 @@ def test_words_over_panels_beside_each_other_begin_at_one_height() -> None:
     few_at, many_at = (one for one in layout.annotations if one.text.startswith("first"))
     assert (few_at.y, few_at.yanchor) == (many_at.y, many_at.yanchor)
     assert few_at.yshift == pytest.approx(many_at.yshift)
+
+
+def test_heads_of_few_and_of_many_lines_begin_at_one_height() -> None:
+    few, many = (Panel(AXIS, AXIS, [f"line {n}" for n in range(lines)]) for lines in (2, 4))
+    layout = Sheet([], rows=[[few, many]]).on([line(), line("2")], "light").layout
+    assert [head.yanchor for head in layout.annotations] == ["bottom"] * 2
+    tops = [h.yshift + LINE * SIZE * len(h.text.split("<br>")) for h in layout.annotations]
+    assert tops[0] == pytest.approx(tops[1])
+
+
+def test_words_over_a_panel_keep_clear_of_it() -> None:
+    panel = Panel(AXIS, AXIS, over=[Band(["over"])])
+    (over,) = Sheet([], rows=[[panel]]).on([line()], "light").layout.annotations
+    below = over.yshift - (LINE * SIZE if over.yanchor == "top" else 0)
+    assert below == pytest.approx(EDGE / 2)
