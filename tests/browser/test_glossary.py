@@ -98,7 +98,7 @@ def test_each_symbol_of_a_formula_tells_its_meaning_where_it_stands(look_at, add
 def test_symbol_in_a_figure_and_a_term_in_a_sentence_tell_their_meaning(look_at):
     page = look_at("/learning_rate?tab=equation")
     tip = page.get_by_role("tooltip")
-    title = page.locator(".st-key-figure_turn .ytitle", has_text="against").first
+    title = page.locator(".st-key-figure_turn .ytitle", has_text="step −Ĝ").first
     expect(title).to_be_visible()
     words = page.locator(".st-key-figure_turn text", has_text="norm ‖w‖ of the weights").first
     box = words.bounding_box()
