@@ -10,7 +10,7 @@ from .conftest import query, shared
 # What only an answer says: captions, alt texts, verdicts, exports, code. The buttons say yes, no.
 TELLS = re.compile(
     rb"not invariant|sign flip|z stays where|z moves by|cells agree|W and X exchanged|normgeo-e"
-    rb"|from normgeo\.pictures|for comparison: slope|predicted \xc3\x97|normgeo-turn"
+    rb"|from normgeo\.pictures|predicted: slope|predicted \xc3\x97|normgeo-turn"
     rb"|It would hold if|It holds if|do not hold as they stand|normgeo-audit"
 )
 

@@ -102,8 +102,8 @@ def test_heads_of_few_and_of_many_lines_begin_at_one_height() -> None:
     assert tops[0] == pytest.approx(tops[1])
 
 
-def test_words_over_a_panel_keep_clear_of_it() -> None:
-    panel = Panel(AXIS, AXIS, over=[Band(["over"])])
-    (over,) = Sheet([], rows=[[panel]]).on([line()], "light").layout.annotations
-    below = over.yshift - (LINE * SIZE if over.yanchor == "top" else 0)
-    assert below == pytest.approx(EDGE / 2)
+def test_words_over_a_panel_keep_clear_of_it_in_a_hall() -> None:
+    figure = Sheet([], rows=[[Panel(AXIS, AXIS, over=[Band(["over"])])]]).on([line()], "light")
+    (page,), hall = figure.layout.annotations, figure.layout.meta["hall"]["annotations"]["0"]
+    assert (page.yanchor, page.yshift) == ("top", pytest.approx(LINE * SIZE)), "next to it"
+    assert hall == {"yshift": pytest.approx(LINE * SIZE + EDGE / 2)}

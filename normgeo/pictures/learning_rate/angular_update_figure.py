@@ -145,8 +145,8 @@ def _lines(result: AngularUpdate, theme: str) -> list[go.Scatter]:
 def _other(result: AngularUpdate) -> tuple[Array, str]:
     """The angles by the other power, and its name."""
     if result.curve.optimizer.power == 1:
-        return result.curve.angles_by_power(2), text("for comparison: slope −2")
-    return result.curve.halved_angles, text("for comparison: slope −1")
+        return result.curve.angles_by_power(2), text("slope −2")
+    return result.curve.halved_angles, text("slope −1")
 
 
 def _dot(result: AngularUpdate, step: int, color: str, ink: str) -> Trace:

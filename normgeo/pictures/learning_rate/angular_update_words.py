@@ -109,13 +109,12 @@ def norm_of(result: AngularUpdate) -> str:
 def seen(result: AngularUpdate) -> str:
     """What the plane shows."""
     if result.same_along_rays:
-        return text("Each ray has one loss; the stronger its color, the larger.")
+        return text("Each ray has one loss, larger in stronger color.")
     if result.has_law:
         return text(
-            "Almost wedges: with ε > 0 the loss changes along a ray; the stronger the color, the "
-            "larger."
+            "Almost wedges: with ε > 0 the loss changes along a ray, larger in stronger color."
         )
-    return text("No wedges: the loss changes along a ray; the stronger the color, the larger.")
+    return text("No wedges: the loss changes along a ray, larger in stronger color.")
 
 
 def steps(

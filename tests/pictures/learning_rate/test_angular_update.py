@@ -230,10 +230,10 @@ def test_words_of_steps_end_inside_a_phone(subtests: pytest.Subtests) -> None:
 @pytest.mark.parametrize(
     ("state", "words", "images"),
     [
-        ({}, "Each ray has one loss;", 1),
+        ({}, "Each ray has one loss,", 1),
         ({"eps": 0.5}, "Almost wedges", 5),
-        ({"method": "standard"}, "No wedges: the loss changes along a ray;", 5),
-        ({"statistics": "frozen"}, "No wedges: the loss changes along a ray;", 5),
+        ({"method": "standard"}, "No wedges: the loss changes along a ray,", 5),
+        ({"statistics": "frozen"}, "No wedges: the loss changes along a ray,", 5),
     ],
 )
 def test_plane_is_one_image_of_each_view_and_says_what_it_shows(state, words, images) -> None:
@@ -295,7 +295,7 @@ def test_markup_of_the_numbers_is_what_a_browser_reads() -> None:
 def test_lines_have_the_styles_that_mean_measured_predicted_and_claimed() -> None:
     figure = drawn(QUICK)
     styles = {trace.name.split(":")[0]: trace.line.dash for trace in figure.data if trace.name}
-    assert styles == {"measured": "solid", "predicted": "dash", "for comparison": "dot"}
+    assert styles == {"measured": "solid", "predicted": "dash", "slope −1": "dot"}
 
 
 def test_rate_is_said_on_the_picture() -> None:
@@ -343,5 +343,5 @@ def test_what_is_said_of_the_shades_of_the_loss_is_true_in_the_dark(captions):
     result = PICTURES["turn"].compute(Settings(dataset="wine"))
     for theme in ("light", "dark"):
         said = captions("turn", result, theme).replace("\N{NO-BREAK SPACE}", " ")
-        assert "the larger." in said.replace("<br>", " "), theme
+        assert "larger in stronger color." in said.replace("<br>", " "), theme
         assert "arker" not in said, theme

@@ -86,7 +86,7 @@ class Panel(NamedTuple):
         over = [str(one["text"]).split("<br>") for one in self._at(ABOVE, inner)]
         head = self._head(self._over(wide, form))
         # Heads of more and of fewer lines begin at the same height.
-        down = max(_type(lines) * (len(lines) + 0.3) for lines in [head, *over])
+        down = max(_type(lines) * (len(lines) + 0.15) for lines in [head, *over])
         words = LINE * down + self._stacked(wide, form)
         words += self._lift(form) * bool(words)
         # Else the upper half of a label with an exponent.
@@ -207,8 +207,8 @@ class Panel(NamedTuple):
         return sum(band.height(self._over(wide, form), form) for band in over)
 
     def _lift(self, form: Form) -> float:
-        """The pixels that words over it keep from it, and from labels at its left."""
-        return EDGE * bool(form.edge) + EDGE / 2 * bool(self.over)
+        """The pixels that words over it keep from labels at its left, and in a hall from it."""
+        return EDGE * bool(form.edge) + EDGE / 2 * bool(self.over and form.high)
 
     def _over(self, wide: float, form: Form) -> float:
         """The width of what stands over it."""
