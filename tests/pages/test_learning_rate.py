@@ -137,7 +137,7 @@ def test_model_without_a_law_shows_its_contours_and_its_tabs_say_why(shown, subt
         with subtests.test(state=state):
             page = shown("learning_rate", dataset="wine", **state)
             assert page.figures == ["turn"]
-            assert "No wedges: the loss changes along a ray;" in page.captions("turn")
+            assert "No wedges: the loss changes along a ray," in page.captions("turn")
             assert "No law here" in page.captions("turn")
             assert "no law ties the turn of a step to ‖w‖" in page.app.info[0].value
             page.open("learning_rate", dataset="wine", tab="equation", **state)
