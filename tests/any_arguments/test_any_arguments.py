@@ -161,7 +161,7 @@ def examples(count: int) -> settings:
 
 
 @pytest.mark.parametrize("name", CALLS)
-@examples(12)
+@examples(6)
 @given(data=st.data())
 def test_call_answers_or_refuses(name: str, data: st.DataObject) -> None:
     drawn_call(name, data)

@@ -56,6 +56,7 @@ def z_shown(page):
     return [match.group(1) for match in found if match]
 
 
+@pytest.mark.exhaustive
 def test_slider_changes_batch_norm_and_leaves_the_others(batch):
     result = PICTURES["axes"].compute(Settings())
     shown = {}
@@ -127,6 +128,7 @@ def test_training_by_button_with_a_bar_and_then_a_figure(server, page, wait_sett
     page.locator(".st-key-figure_training .main-svg").first.wait_for()
 
 
+@pytest.mark.exhaustive
 def test_stop_keeps_what_was_trained(server, page, wait_settled):
     page.goto(f"{server}/batch?tab=network&batch_size=4&epochs=50&seed=11")
     wait_settled(page)
@@ -176,6 +178,7 @@ def test_picture_fits_a_projector(shown):
         assert box["x"] + box["width"] <= 1280
 
 
+@pytest.mark.exhaustive
 def test_no_word_of_a_figure_is_cut(shown):
     words = shown.evaluate(
         """() => Array.from(document.querySelectorAll('.js-plotly-plot')).flatMap(plot => {

@@ -8,6 +8,7 @@ from tests.pairwise import first
 from .conftest import query
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("path", "label", "said"),
     first(

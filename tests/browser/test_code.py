@@ -24,6 +24,7 @@ def opened_code(page: Page, wait_settled, with_words: re.Pattern[str] = re.compi
     return lines.inner_text().replace("\N{NO-BREAK SPACE}", " ")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("address", "figure"),
     first(

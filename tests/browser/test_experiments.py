@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from normgeo.experiments.results import STATEMENTS
@@ -12,6 +13,7 @@ PEN = """() => {
 }"""
 
 
+@pytest.mark.exhaustive
 def test_click_on_a_small_picture_opens_it_large_and_the_pen_follows_the_slider(look_at):
     page = look_at("/experiments")
     n = [*STATEMENTS].index("handwriting") + 1

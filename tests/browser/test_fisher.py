@@ -23,6 +23,7 @@ def test_deep_link_shows_its_picture_above_the_fold(server, page, wait_settled):
         assert words_outside(page, name) == []
 
 
+@pytest.mark.exhaustive
 def test_buttons_choose_the_entries_without_the_server(server, page, wait_settled):
     page.goto(f"{server}/fisher?dataset=wine&tab=blocks")
     wait_settled(page)
@@ -52,6 +53,7 @@ def test_chosen_button_of_a_dark_figure_is_dark(server, page, wait_settled):
     assert sums[0] == sums[2] < sums[1] < 1.5
 
 
+@pytest.mark.exhaustive
 def test_picture_goes_with_the_method(server, page, wait_settled):
     page.goto(f"{server}/fisher?dataset=wine")
     wait_settled(page)

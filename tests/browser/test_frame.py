@@ -90,6 +90,7 @@ def test_settings_go_along_and_come_back(server, page, wait_settled):
     assert query(page) == {}
 
 
+@pytest.mark.exhaustive
 def test_link_and_line_that_embeds_are_copied(server, open_page, wait_settled):
     page = open_page(permissions=["clipboard-read", "clipboard-write"])
     page.goto(f"{server}/invariance?dataset=iris")
@@ -146,7 +147,6 @@ def test_row_of_tabs_is_on_the_screen_next_to_the_main_picture(
     assert page.get_by_role("tablist").bounding_box()["y"] > 0, "it stays while one reads on"
 
 
-@pytest.mark.parametrize("scheme", first(RULES))
 @pytest.mark.parametrize(
     "path",
     [
@@ -154,13 +154,8 @@ def test_row_of_tabs_is_on_the_screen_next_to_the_main_picture(
         for title, path in PATHS.items()
     ],
 )
-def test_no_accessibility_violation_in_any_tab_and_theme(
-    server, page, wait_settled, axe, path, scheme
-):
-    """With a setting that no picture uses, so that the server computes each only once.
-
-    The main slider goes to both ends.
-    """
+def test_slider_goes_to_both_ends_and_each_tab_opens(server, page, wait_settled, axe, path):
+    """With a setting that no picture uses, so that the server computes each only once."""
     page.goto(f"{server}{path}?rows=named")
     wait_settled(page)
     page.keyboard.press("Tab")
@@ -175,6 +170,19 @@ def test_no_accessibility_violation_in_any_tab_and_theme(
             wait_settled(page)
             told.append(page.locator(".frames output").first.text_content())
         assert told[0] != told[1]
+    assert axe(page) == []
+    for _ in opened_tabs(page, wait_settled, path):
+        pass
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("scheme", RULES)
+@pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
+def test_no_accessibility_violation_in_any_tab_and_theme(
+    server, page, wait_settled, axe, path, scheme
+):
+    page.goto(f"{server}{path}?rows=named")
+    wait_settled(page)
     switch(page, scheme)
     assert axe(page, only=RULES[scheme]) == []
     assert papers(page) <= PAPERS[scheme]
@@ -266,6 +274,7 @@ def test_answer_is_in_sight_over_the_slider_of_a_phone(server, phone, wait_settl
         assert box["y"] + box["height"] <= slider["y"], place
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", OPENS_AT)
 def test_scale_of_a_slider_has_its_ends_and_where_it_opens(server, page, wait_settled, name):
     page.goto(f"{server}/{name}?present=1")

@@ -217,6 +217,7 @@ PANELS = """() => {
 }"""
 
 
+@pytest.mark.exhaustive
 def test_panels_stand_where_plotly_has_drawn_them(
     moving: dict[str, go.Figure], open_file: Callable[[Path], Page], tmp_path: Path
 ) -> None:

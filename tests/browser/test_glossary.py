@@ -33,6 +33,7 @@ def test_list_opens_by_its_button_or_key_with_the_symbols_of_the_page_first(
     expect(lists.first).to_be_hidden()
 
 
+@pytest.mark.exhaustive
 def test_meaning_is_a_touch_away_on_a_phone(server, phone, wait_settled):
     phone.goto(f"{server}/invariance?tab=why&eps=0.1")
     wait_settled(phone)
@@ -62,6 +63,7 @@ LETTERS = """() => {
 UPRIGHT = {"e", "id", "ReLU"}  # words and constants
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "address",
     first(
@@ -111,6 +113,7 @@ def test_symbol_in_a_figure_and_a_term_in_a_sentence_tell_their_meaning(look_at)
     expect(tip).to_be_hidden()
 
 
+@pytest.mark.exhaustive
 def test_symbols_of_a_presented_page_come_by_their_key(server, page, wait_settled):
     page.goto(f"{server}/fisher?tab=equation&present=1")
     wait_settled(page)

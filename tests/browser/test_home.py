@@ -87,6 +87,7 @@ def test_stop_of_a_tour_is_a_click_away(server, page, wait_settled, axe):
     expect(page.locator(".katex-display").first).to_be_in_viewport()
 
 
+@pytest.mark.exhaustive
 def test_file_of_the_story_draws_every_figure_offline(browser, tmp_path):
     import subprocess
     import sys

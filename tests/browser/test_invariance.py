@@ -106,6 +106,7 @@ def test_cross_opens_at_the_blackboard(invariance, wait_settled):
     expect(tab).to_have_attribute("aria-selected", "true")
 
 
+@pytest.mark.exhaustive
 def test_arrow_keys_walk_the_table_and_enter_picks(invariance, wait_settled):
     cell(invariance, "layer.case_rescaling").focus()
     invariance.keyboard.press("ArrowUp")
@@ -117,6 +118,7 @@ def test_arrow_keys_walk_the_table_and_enter_picks(invariance, wait_settled):
     expect(cell(invariance, "batch.dataset_recentering")).to_be_focused()
 
 
+@pytest.mark.exhaustive
 def test_table_is_one_stop_of_the_tab_key(shown):
     stops = shown.locator('.st-key-table button[tabindex="0"]')
     expect(stops).to_have_count(1)
@@ -252,6 +254,7 @@ def test_exported_numbers_and_recipe_belong_to_the_picture(shown, tmp_path):
     assert '"view": "effect"' in recipe
 
 
+@pytest.mark.exhaustive
 def test_click_on_a_picture_chooses_its_case_and_on_a_template_its_neuron(
     server, page, wait_settled
 ):

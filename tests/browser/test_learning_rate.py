@@ -56,6 +56,7 @@ def drag(page: Page, name: str, share: float) -> None:
     still(page)
 
 
+@pytest.mark.exhaustive
 def test_slider_moves_both_halves_without_the_server(learning_rate):
     assert factors(learning_rate) == ["2", "½", "¼", "1"]
     assert angle(learning_rate) == "5.28°"
@@ -153,6 +154,7 @@ def test_deep_link_opens_at_its_norm(server, page, wait_settled):
     assert angle(page) == "1.79°"
 
 
+@pytest.mark.exhaustive
 def test_descent_plays_and_rewinds(learning_rate):
     label = figure(learning_rate, "descent").locator(".frames output").first
     expect(label).to_have_text("step 0")
@@ -195,6 +197,7 @@ def label(page: Page, name: str = "descent") -> Locator:
     return figure(page, name).locator(".frames output").first
 
 
+@pytest.mark.exhaustive
 def test_descent_steps_forward_and_back_and_rewinds_without_the_server(learning_rate):
     descent, url = figure(learning_rate, "descent"), learning_rate.url
     for step in (1, 2, 3):
@@ -243,6 +246,7 @@ def test_keys_alone_step_play_and_move_the_sliders(learning_rate):
     assert factors(learning_rate) == ["4", "¼", "1/16", "1"]
 
 
+@pytest.mark.exhaustive
 def test_exported_page_plays_steps_and_rewinds_by_keyboard(open_file, tmp_path):
     view, settings = PICTURES["descent"], Settings(dataset="wine", steps=12)
     write(view.figure(view.compute(settings), "light"), tmp_path / "descent.html", title="Descent")
@@ -279,6 +283,7 @@ def test_number_left_open_is_set_and_emptied_again(server, page, wait_settled):
     assert "decay" not in address(page)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("tab", first(["descent", "equilibrium", "twin", "spiral"]))
 def test_no_words_of_a_run_are_cut_or_on_each_other(look_at, wait_settled, tab):
     page = look_at(f"/learning_rate?tab={tab}&method=layer")
@@ -297,6 +302,7 @@ def assert_words_of_a_run_apart(page: Page, tab: str) -> None:
     assert_apart(words.evaluate_all(BOXES), frame)
 
 
+@pytest.mark.exhaustive
 def test_long_descent_tells_how_far_it_is_and_stops(server, page, wait_settled):
     page.goto(f"{server}/learning_rate?steps=10000")
     page.get_by_text(re.compile(r"Step [\d,]+ of")).wait_for()

@@ -16,6 +16,7 @@ def svg(uri: str) -> str:
     return base64.b64decode(body).decode() if "base64" in head else unquote(body)
 
 
+@pytest.mark.exhaustive
 def test_code_is_that_of_the_address_with_the_frame_of_the_slider(server, page, wait_settled, axe):
     page.goto(f"{server}/learning_rate?method=layer")
     wait_settled(page)
@@ -36,6 +37,7 @@ def test_code_is_that_of_the_address_with_the_frame_of_the_slider(server, page, 
     assert axe(page) == []
 
 
+@pytest.mark.exhaustive
 def test_reset_takes_the_slider_back(server, page, wait_settled):
     page.goto(f"{server}/learning_rate?method=layer")
     wait_settled(page)

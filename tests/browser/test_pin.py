@@ -29,6 +29,7 @@ def by_keys(page: Page, name: str, wait_settled) -> None:
     wait_settled(page)
 
 
+@pytest.mark.exhaustive
 def test_state_is_pinned_compared_swapped_and_unpinned_by_keys(server, page, wait_settled, axe):
     page.goto(f"{server}/learning_rate?method=layer")
     wait_settled(page)

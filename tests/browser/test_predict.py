@@ -51,6 +51,7 @@ def test_link_opened_first_on_a_new_server_brings_no_answer(
     assert TELLS.findall(b"".join(arrived)), "the control: now they are there"
 
 
+@pytest.mark.exhaustive
 def test_cell_is_predicted_by_keys_alone(server, page, wait_settled, axe):
     page.goto(f"{server}/invariance?predict=1")
     wait_settled(page)

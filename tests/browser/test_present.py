@@ -277,6 +277,7 @@ def test_slides_go_by_keys_and_escape_leaves(server, page, wait_settled):
     assert min(sizes) < LEAST, "as before"
 
 
+@pytest.mark.exhaustive
 def test_arrows_go_through_slides_and_the_list_of_keys_says_so(server, page, wait_settled):
     """A remote control sends them; a slider that has the focus keeps them."""
     opened(page, f"{server}/batch?present=1", wait_settled)
@@ -387,6 +388,7 @@ ABOVE_THE_SLIDER = """plot => {
 }"""
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("address", first(ALONE))
 def test_embedded_figure_is_read_as_on_its_page(server, open_page, wait_settled, address):
     """At the size of the line that embeds it; an exponent has eight tenths of the least type."""

@@ -42,6 +42,7 @@ def test_answer_stands_large_above_three_panels(look_at, wait_settled):
     expect(figure.locator(".cartesianlayer .subplot")).to_have_count(3)
 
 
+@pytest.mark.exhaustive
 def test_one_slider_drives_all_panels_and_the_words_and_keeps_the_legend(recurrent):
     before = recurrent.evaluate(ENDS)
     assert before["state"] > 1e3

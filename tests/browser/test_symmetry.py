@@ -70,6 +70,7 @@ def test_phone_stacks_the_panels_and_scrolls_down_only(server, phone, wait_settl
     assert above.bounding_box()["y"] + 200 < below.bounding_box()["y"]
 
 
+@pytest.mark.exhaustive
 def test_click_on_a_weight_vector_chooses_the_neuron_that_moves(server, page, wait_settled):
     page.goto(f"{server}/symmetry?along=weight_vector_rescaling")
     wait_settled(page)

@@ -43,6 +43,7 @@ def assert_on_screen(page: Page, key: str) -> None:
     ), box
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", first(TOURS))
 def test_every_stop_opens_by_keys_with_its_subject_on_the_screen(
     server, page, wait_settled, axe, name

@@ -104,6 +104,7 @@ def test_both_figures_of_the_page_show_one_strength(shown):
     assert shown.locator(main).get_by_text("one × −3").count() == 1
 
 
+@pytest.mark.exhaustive
 def test_hand_turns_it_without_a_zoom_or_a_rerun(shown):
     panel = shown.locator(f"{FIGURE} .nsewdrag").nth(1)
     panel.scroll_into_view_if_needed()

@@ -29,6 +29,7 @@ def lit(page, words):
     expect(page.locator(LIT).get_by_text(words, exact=True)).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_number_typed_lights_its_neuron_and_stays_in_the_address(server, page, wait_settled):
     page.goto(f"{server}/your_network")
     wait_settled(page)
@@ -163,6 +164,7 @@ def test_each_mark_that_is_clicked_tells_of_its_row_and_stays_in_the_address(
     wait_settled(page)
 
 
+@pytest.mark.exhaustive
 def test_words_over_a_block_are_seen_whole_on_a_phone(server, phone, wait_settled):
     phone.goto(f"{server}/your_network?subject=network&network=transformer")
     wait_settled(phone)
@@ -174,6 +176,7 @@ def test_words_over_a_block_are_seen_whole_on_a_phone(server, phone, wait_settle
         assert one.evaluate("each => each.scrollWidth <= each.clientWidth")
 
 
+@pytest.mark.exhaustive
 def test_keys_go_from_mark_to_mark_past_the_headings_of_blocks(server, page, wait_settled):
     page.goto(f"{server}/your_network?subject=network&network=transformer")
     wait_settled(page)

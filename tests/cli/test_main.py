@@ -110,6 +110,7 @@ def test_table_needs_neither_plotly_nor_streamlit_nor_scikit_learn() -> None:
     assert done.stderr == b""
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "format",
     [

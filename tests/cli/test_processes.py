@@ -48,6 +48,7 @@ FULL = {  # each by the file that it cannot write
 }
 
 
+@pytest.mark.exhaustive
 def test_a_full_disk_leaves_the_files_that_there_were(tmp_path: Path) -> None:
     """A limit on the size of a file ends a write as a full disk does, also of compiled modules."""
     for name in FULL.values():

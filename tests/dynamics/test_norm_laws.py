@@ -333,6 +333,7 @@ def test_balance_of_rates_far_apart_is_where_the_norm_stands_still(rate, decay):
     assert abs(norm**2 * (1 - a * a) / (Fraction(rate) ** 2 * steps) - 1) < Fraction(1, 10**13)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("key", "within"), first([("layer", 0.02), ("batch", 0.05)]))
 def test_training_with_decay_settles_at_the_equilibrium_of_its_gradients(digits, key, within):
     run = descend(

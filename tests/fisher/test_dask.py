@@ -168,6 +168,7 @@ def client():
         yield it
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("word", "family"), [("batch", "gaussian"), ("layer", "categorical")])
 def test_all_is_as_in_memory_on_a_cluster(client, word, family):
     model, X, _ = case(Normalizer(word, word), family, UNEQUAL)
@@ -190,6 +191,7 @@ def wide(rng, rows, family="bernoulli"):
     return model, X
 
 
+@pytest.mark.exhaustive
 def test_a_worker_that_dies_amid_lanczos_changes_nothing(client, rng):
     model, X = wide(rng, 400, "categorical")  # too few cases to form F of neurons that meet
     expected = spectrum(fisher(model, X), 3)
@@ -208,6 +210,7 @@ def test_a_worker_that_dies_amid_lanczos_changes_nothing(client, rng):
     assert set(client.run(os.getpid).values()) != set(before.values())
 
 
+@pytest.mark.exhaustive
 def test_a_product_moves_vectors_and_no_rows(client, rng):
     model, X = wide(rng, 1600)
     F = fisher(model, chunked(X, (400,) * 4).persist())

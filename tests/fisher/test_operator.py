@@ -26,6 +26,7 @@ from normgeo.fisher.operator import Fisher, fisher
 from normgeo.fisher.storage import STORAGES
 from normgeo.models import linearization
 from tests.drawn import varied_model_and_cases
+from tests.pairwise import each
 
 WITH_NAMES = dict.fromkeys([*NORMALIZERS.values(), *GRID.values()])
 VARIANTS = (
@@ -279,8 +280,7 @@ def test_standard_model_has_the_kronecker_form_of_equation_12(family):
     assert relative(fisher(model, X).to_dense() - expected, expected) < 1e-14
 
 
-@pytest.mark.parametrize("name", ["layer", "batch"])
-@every_family
+@pytest.mark.parametrize(("name", "family"), each(["layer", "batch"], FAMILIES))
 def test_fisher_is_the_covariance_of_the_score_of_sampled_outputs(name, family):
     """The score is that of a mean over N independent cases, so its covariance is F/N."""
     model, X = varied_model_and_cases(NORMALIZERS[name], family)

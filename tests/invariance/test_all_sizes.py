@@ -120,6 +120,7 @@ def test_what_is_added_is_a_factor_that_the_scale_shares_where_the_table_says_so
         assert found == EXPECTED[words, key], key
 
 
+@pytest.mark.exhaustive
 @every_shape
 def test_certificates_of_larger_sizes_are_those_of_the_table(shape):
     for (words, key), invariant in EXPECTED.items():
@@ -128,6 +129,7 @@ def test_certificates_of_larger_sizes_are_those_of_the_table(shape):
         assert certify(normalizer, TRANSFORMS[key], shape=shape[:3]).invariant == invariant
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("eps", [1e-5, 3])
 def test_an_epsilon_takes_away_and_never_gives(eps):
     for (words, key), invariant in EXPECTED.items():
@@ -161,6 +163,7 @@ def signs_stay(words, key, shape):
     return True
 
 
+@pytest.mark.exhaustive
 def test_at_smaller_sizes_only_one_row_of_one_turns_a_no_into_a_yes():
     """Otherwise z is a sign there, which the change can flip: still a ✗, with fewer witnesses."""
     turned, signs = set(), set()

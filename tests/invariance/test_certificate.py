@@ -209,6 +209,7 @@ def test_verdicts_come_back_and_say_what_they_rest_on():
     assert words == {"invariant", "invariant only at ε = 0", "not invariant"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", range(5))
 def test_another_draw_gives_the_same_table(seed):
     for (words, key), invariant in EXPECTED.items():
@@ -216,6 +217,7 @@ def test_another_draw_gives_the_same_table(seed):
         assert certify(GRID[words], TRANSFORMS[key], rng=rng).invariant == invariant
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("shape", [(3, 3, 3), (3, 6, 4), (4, 3, 7), (6, 5, 3)])
 def test_other_shapes_give_the_same_table(shape):
     """The algebra for every size, checked at the smallest one and at three others."""

@@ -24,6 +24,7 @@ class Counted:
         return self.f(*arguments)
 
 
+@pytest.mark.exhaustive
 def test_calls_are_about_as_many_as_told(subtests):
     for name, known in NETWORKS.items():
         with subtests.test(name=name):

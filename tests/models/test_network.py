@@ -273,6 +273,7 @@ def test_sigma_that_vanishes_at_test_time_is_named():
 # Training.
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("key", "how"), each(NORMALIZERS, [(128, 6, 0.1), (4, 2, 0.005)]))
 def test_training_reaches_nine_digits_in_ten(key, how, digits):
     batch_size, epochs, rate = how

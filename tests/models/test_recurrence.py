@@ -176,6 +176,7 @@ def test_norms_are_those_of_the_whole_map_from_state_to_last_state(normalizer, e
     assert found.notes == ()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("radius", first([0.5, 2.0, 0.9, 1.0], 2))
 def test_norms_of_a_linear_recurrence_are_powers_beyond_floating_point(radius, rng):
     """From the zero state nothing overflows, and every Jacobian is W_hh, ρ times a rotation."""
@@ -260,6 +261,7 @@ def test_digits_are_read_row_by_row(digits):
         digit_rows(load("iris"), [0])
 
 
+@pytest.mark.exhaustive
 def test_layer_norm_keeps_the_scale_of_a_linear_recurrence_over_thousands_of_steps(digits):
     X = digit_rows(digits, [0, 1])
 

@@ -9,6 +9,7 @@ from normgeo import GRID, NORMALIZERS, Normalizer
 from normgeo.networks import attention_ignored as module
 from normgeo.networks.attention import AttentionHead
 from normgeo.networks.attention_ignored import CHANGES, Change, attention_ignored
+from tests.pairwise import first
 
 GROUPED = {"-".join(words): norm for words, norm in GRID.items()} | {"group": NORMALIZERS["group"]}
 BOUNDED = {key: norm for key, norm in GROUPED.items() if norm.scaling.divides}
@@ -97,9 +98,9 @@ def test_verdicts_are_those_derived_by_hand(method):
     assert {key for key, one in found.items() if one.symbol == "✓"} == BY_HAND[method]
 
 
-@pytest.mark.parametrize("normalizer", GROUPED.values(), ids=GROUPED)
-def test_floats_agree_with_every_verdict_and_no_seed_changes_one(normalizer):
-    found, again = (attention_ignored(normalizer, seed) for seed in (0, 1))
+@pytest.mark.parametrize("name", first([*[*GROUPED][::5], *GROUPED], 4))
+def test_floats_agree_with_every_verdict_and_no_seed_changes_one(name):
+    found, again = (attention_ignored(GROUPED[name], seed) for seed in (0, 1))
     for key, one in found.items():
         assert one.symbol == ("✓" if one.moved < 1e-9 else "✗") == again[key].symbol, key
 

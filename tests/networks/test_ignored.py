@@ -16,6 +16,7 @@ from normgeo.networks.ignored import residual_ignored
 from normgeo.networks.norm import Gain
 from normgeo.networks.residual import Parts
 from normgeo.networks.verdict import ContradictionError
+from tests.pairwise import first
 
 ALONE = {"-".join(words): norm for words, norm in GRID.items() if not norm.normalizes_weights} | {
     "group": NORMALIZERS["group"]
@@ -73,8 +74,9 @@ def test_verdicts_are_those_derived_by_hand(method):
     assert symbols(NORMALIZERS[method]) == expected
 
 
-@pytest.mark.parametrize("normalizer", ALONE.values(), ids=ALONE)
-def test_floats_agree_with_every_verdict_and_no_seed_changes_one(normalizer):
+@pytest.mark.parametrize("name", first([*[*ALONE][::4], *ALONE], 3))
+def test_floats_agree_with_every_verdict_and_no_seed_changes_one(name):
+    normalizer = ALONE[name]
     for place in PLACES.values():
         for key, one in residual_ignored(normalizer, place).items():
             assert one.symbol == ("✓" if one.moved < 1e-9 else "✗"), key
@@ -88,6 +90,7 @@ def test_an_eps_leaves_a_scale_of_the_stream_ignored_only_without_it():
     assert (found["all_writes_times"], found["sum_times"]) == ("≈✗", "✗≈")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "words",
     [
@@ -132,6 +135,7 @@ ONCE_CERTIFIED = (
 )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("case", range(len(ONCE_CERTIFIED)))
 def test_what_moves_elsewhere_is_not_certified_by_a_draw_that_does_not_reach_it(case):
     norm, place, seed, size, key = ONCE_CERTIFIED[case]

@@ -114,6 +114,7 @@ def test_every_page_opens_with_what_is_there(
         assert shown(page).figures or page == "audit"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_any_method_with_any_data_needs_to_be_drawn_only(
     shown: Any, worker: Ahead, server: Server, nothing_computed: Callable[[], None]
@@ -147,6 +148,7 @@ def test_what_is_kept_or_refused_is_not_computed_again(pool: Any, worker: Ahead)
     assert len(pool.asked) == 4
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("uncomputed")
 def test_it_stays_there_while_the_server_runs(pool: Any, server: Server, clock: Clock) -> None:
     """A day without a visitor."""
@@ -187,6 +189,7 @@ def test_a_switch_leaves_all_to_those_who_ask(
     assert begun == ["ahead", "ahead"]
 
 
+@pytest.mark.exhaustive
 def test_what_stands_next_in_a_menu_is_there_before_it_is_chosen(
     shown: Any,
     worker: Ahead,

@@ -154,6 +154,7 @@ def test_bad_value_is_named_and_the_page_still_works(shown, subtests):
             assert page.figures == ["axes", "noise"]
 
 
+@pytest.mark.exhaustive
 def test_other_data_have_their_pictures(shown, subtests):
     for dataset in ["plane", "linnerud", "breast_cancer"]:
         with subtests.test(dataset=dataset):

@@ -15,6 +15,7 @@ def scripts(page) -> list[str]:
     return [code.value for code in page.app.code if code.value.startswith("import numpy")]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_page_shows_the_script_of_its_settings(shown, nothing_kept, subtests):
     for page, name, query in [

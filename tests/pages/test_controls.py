@@ -90,6 +90,7 @@ def works(picture: str, settings: Settings) -> bool:
     return True
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("rows", loops(TRIED["dataset"], PAGES_OF_DATA, of=1))
 def test_what_is_offered_is_what_can_be_computed(monkeypatch, rows, subtests):
     """For small data sets with each family, method and weights, and some numbers.

@@ -64,6 +64,7 @@ def test_what_is_ignored_stands_in_a_table_with_the_way_or_what_moves(shown):
     assert post.startswith(f"{NO} outputs move by ")
 
 
+@pytest.mark.exhaustive
 def test_attention_is_a_tab_of_its_own(shown):
     page = shown("depth", tab="attention", depth="2", method="group", groups="8", neurons="32")
     assert page.figures == ["placement", "attention"]

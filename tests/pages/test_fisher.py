@@ -114,6 +114,7 @@ def test_formula_has_todays_numbers(shown):
     assert float(nats) == pytest.approx(0.005 * float(trace) / int(count), rel=0.05)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_page_says_whether_f_is_singular_and_leads_to_the_reasons(shown):
     """The count agrees with the dense matrix, also where ε leaves a trace along w alone."""
@@ -198,6 +199,7 @@ def test_equation_tab_has_the_kl_beside_its_quadratic_form(shown):
     assert "Eq. 10 and 11, Bernoulli, case 0, neuron 0" in page.words
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("methods", some([*NORMALIZERS], 4))
 def test_every_method_has_a_picture(shown, methods, subtests):
     for method in methods:
@@ -208,6 +210,7 @@ def test_every_method_has_a_picture(shown, methods, subtests):
             assert page.figures == ["equal_kl", "fisher"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("datasets", some([key for key in DATASETS if key != "digits"], 4))
 def test_every_data_set_has_a_picture(shown, datasets, subtests):
     for dataset in datasets:
@@ -216,6 +219,7 @@ def test_every_data_set_has_a_picture(shown, datasets, subtests):
             assert page.figures == ["equal_kl", "fisher"]
 
 
+@pytest.mark.exhaustive
 def test_no_picture_is_a_sentence(shown, subtests):
     for query, words in [
         ({"neurons": "1", "method": "layer"}, "needs at least 2 of them per group; got 1"),

@@ -13,6 +13,7 @@ from normgeo.ui.frame import PAGES
 pytestmark = pytest.mark.usefixtures("uncomputed")
 
 
+@pytest.mark.exhaustive
 def test_page_opens_with_one_question_as_its_heading(shown, keep_audit, subtests):
     for page in PAGES:
         with subtests.test(page=page):
@@ -49,6 +50,7 @@ sys.exit(bool(broken))
 """
 
 
+@pytest.mark.exhaustive
 def test_pages_that_open_at_one_moment_on_a_new_server_are_imported():
     """If threads import a package through different modules, Python may report a deadlock."""
     done = subprocess.run(
@@ -101,6 +103,7 @@ def test_where_a_slider_rests_is_in_the_address_and_goes_along(shown):
     assert session.query == {"method": "batch"}, "a link is taken as it is"
 
 
+@pytest.mark.exhaustive
 def test_changes_faster_than_the_answers_of_the_server_are_all_kept(shown):
     """The browser sends the address that it knows with each change."""
     session = shown("learning_rate")

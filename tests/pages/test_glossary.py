@@ -70,6 +70,7 @@ def test_every_entry_is_a_sentence():
     assert all(said.endswith(".") for said in glossary.entries().values())
 
 
+@pytest.mark.exhaustive
 def test_page_shows_the_meaning_of_each_symbol_in_its_words(shown, subtests):
     for page in [page for page in PAGES if page != "audit"]:
         with subtests.test(page=page):
@@ -84,6 +85,7 @@ def test_symbols_of_a_formula_are_its_letters():
     assert symbols(tex) == {"KL", "δ", "g", "F", "ds"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     "states", [FORMULAS, pytest.param(OTHERS, id="others", marks=pytest.mark.exhaustive)]
@@ -100,6 +102,7 @@ def test_page_shows_the_meaning_of_each_symbol_of_its_formulas(shown, states, su
             assert used - {form for name in listed(found) for form in name.split(", ")} == set()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_symbols_go_along_to_a_room(shown, keep_audit, subtests):
     for page in PAGES:

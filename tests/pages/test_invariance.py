@@ -66,6 +66,7 @@ def test_why_plugs_in_the_numbers_of_the_picture(shown, digit_sums):
     assert rf"\frac{{{3 * a:.3g} - {3 * mu:.3g}}}{{{3 * sigma:.3g}}}" in numbers
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_why_follows_from_the_two_words(shown, subtests):
     for cell, algebra, reason in [
@@ -90,6 +91,7 @@ def test_why_follows_from_the_two_words(shown, subtests):
             assert reason in page.words
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     "rows", loops(TRANSFORMS, ["batch", "group", "layer-batch", "weight-none"], of=1)
@@ -190,6 +192,7 @@ def test_iris_shows_its_four_features_as_bars(shown):
     assert (pictures["type"], pictures["fill"]) == ("scatter", "toself")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("datasets", some([*DATASETS], 4))
 def test_every_data_set_has_a_picture(shown, datasets, subtests):
     for dataset in datasets:

@@ -132,6 +132,7 @@ def test_equation_of_adam_has_the_length_of_its_step(shown):
     assert "Adam makes the step as long as before" in page.words
 
 
+@pytest.mark.exhaustive
 def test_model_without_a_law_shows_its_contours_and_its_tabs_say_why(shown, subtests):
     for state in [{"method": "standard"}, {"statistics": "frozen"}]:
         with subtests.test(state=state):
@@ -156,6 +157,7 @@ def test_norm_without_a_frame_opens_the_nearest_and_says_so(shown):
 LINKS = sorted({claim.page for claim in CLAIMS.values() if claim.page.startswith("learning_rate")})
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_links_of_the_audit_show_their_pictures(shown, subtests):
     for link in LINKS:
@@ -167,6 +169,7 @@ def test_links_of_the_audit_show_their_pictures(shown, subtests):
             assert [warning.value for warning in opened.app.warning] == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("methods", some(LAWFUL, 4))
 def test_every_method_has_its_picture(shown, methods, subtests):
     for method in methods:
@@ -187,6 +190,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("rows", loops(TABS, DATASETS, of=1))
 def test_every_data_set_has_its_pictures_or_the_sentence_that_is_known(shown, rows, subtests):
     for tab, dataset in rows:
@@ -202,6 +206,7 @@ def latex(page) -> str:
     return formula
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "rows", loops(["descent", "equilibrium"], [("momentum", "momentum"), ("adamw", "AdamW")], of=1)
 )
@@ -218,6 +223,7 @@ def test_automatic_rate_of_an_optimizer_is_told_beside_the_field(shown, rows, su
             assert not any("Automatic" in words.value for words in page.app.caption)
 
 
+@pytest.mark.exhaustive
 def test_numbers_left_open_are_empty_and_may_be_set_and_left_open_again(shown):
     page = shown("learning_rate", dataset="wine", steps="20")
     assert page.app.number_input(key="descent_decay").value is None
@@ -261,6 +267,7 @@ def test_equilibrium_plugs_in_the_numbers_of_the_picture(shown):
     assert f"predicted {norm:.2f}"[:-1] in page.captions("equilibrium")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_equilibrium_has_the_law_of_its_optimizer(shown, subtests):
     for optimizer, sign in [

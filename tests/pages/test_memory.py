@@ -36,6 +36,7 @@ def test_a_server_stays_under_a_gigabyte_at_the_largest_states():
     assert float(size.replace(",", "")) < 600
 
 
+@pytest.mark.exhaustive
 def test_states_are_of_all_pages_tabs_and_settings():
     """A new page is among those that benchmarks open, without an edit there."""
     states = list(islice(legal(), 2000))

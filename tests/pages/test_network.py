@@ -57,6 +57,7 @@ def test_number_that_no_tensor_has_is_named_beside_the_one_that_is_told_of(shown
     assert "There is no tensor" not in page.words
 
 
+@pytest.mark.exhaustive
 def test_every_cell_tells_by_how_much_its_row_moved(shown, subtests):
     table = normgeo.read_measured(EXAMPLES["decoder"].path)
     for number in (2, len(table.tensors) - 1):

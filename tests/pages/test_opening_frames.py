@@ -72,7 +72,7 @@ def test_description_is_that_of_the_frame_that_opens(name):
         pytest.param(
             names,
             id="-".join(names),
-            marks=[pytest.mark.exhaustive] * (names[0] in {"effect", "recurrence", "walk"}),
+            marks=[pytest.mark.exhaustive] * (PAGE_OF[names[0]] not in {"home", "batch"}),
         )
         for names in (
             [name for name in ENDS if PAGE_OF[name] == "home"],

@@ -60,6 +60,7 @@ def in_a_worker(monkeypatch):
     monkeypatch.setattr(checkpoints, "read_recording", refused)
 
 
+@pytest.mark.exhaustive
 def test_worker_tells_a_layer_what_is_possible_and_all_layers(own_tab, in_a_worker, rng):
     given(own_tab, ("net.npz", NET))
     assert sorted(drawn_norms(own_tab)) == pytest.approx(sorted(np.linalg.norm(W, axis=1)))

@@ -98,6 +98,7 @@ def test_way_back_does_not_take_over_the_defaults_of_the_page(shown):
     assert page.figure("equal_kl")["data"] == page.figure("pinned")["data"]
 
 
+@pytest.mark.exhaustive
 def test_swap_changes_places_and_unpin_ends_it(shown):
     page = shown("learning_rate", dataset="wine", pin=LAYER)
     now, then = page.figure("turn")["data"], page.figure("pinned")["data"]
@@ -169,6 +170,7 @@ def axes(layout):
     return {name: (layout[name].get("domain"), layout[name].get("range")) for name in names}
 
 
+@pytest.mark.exhaustive
 def test_pictures_of_other_scales_say_so(shown, subtests):
     """Angles of another model are on other axes, radii of all methods on the same."""
     for page, pin, own in [
@@ -276,6 +278,7 @@ def test_a_room_sees_the_page_without_its_pin(shown):
     assert "pinned" in page.figures
 
 
+@pytest.mark.exhaustive
 def test_a_pinned_run_waits_for_its_button(shown, nothing_kept):
     page = shown("batch", dataset="iris", tab="network", pin="training?dataset=iris&epochs=1")
     assert "pinned" not in page.figures

@@ -96,8 +96,10 @@ def false_verdicts(monkeypatch, nothing_kept):
             {"rows": "grid", "columns": "all", "cell": "layer-batch.dataset_recentering"},
             marks=pytest.mark.exhaustive,
         ),
-        {"eps": "0.1", "tab": "blackboard", "dataset": "iris"},
-        {"tab": "own", "neurons": "2"},
+        pytest.param(
+            {"eps": "0.1", "tab": "blackboard", "dataset": "iris"}, marks=pytest.mark.exhaustive
+        ),
+        pytest.param({"tab": "own", "neurons": "2"}, marks=pytest.mark.exhaustive),
     ],
 )
 def test_page_that_hides_sends_the_same_whatever_the_answers_are(shown, false_verdicts, query):
@@ -140,6 +142,7 @@ def test_predicted_cell_is_shown_with_its_reason_and_no_other(shown):
     assert "Build your own" not in received(page)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "cells",
     [
@@ -172,6 +175,7 @@ def test_column_and_whole_table_can_be_predicted(shown, cells):
     assert dots(page.figure("effect")) == []
 
 
+@pytest.mark.exhaustive
 def test_flip_and_limit_are_offered_where_they_can_be(shown):
     assert len(labels(shown("invariance", predict="1"))) == 2
     negative = shown("invariance", predict="1", delta="-2")
@@ -282,6 +286,7 @@ def test_nothing_of_the_turn_is_there_before_the_prediction(shown):
     assert "still to be predicted" in received(page)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_turn_is_shown_with_its_reason_once_it_is_predicted(shown, subtests):
     for method, answer in [

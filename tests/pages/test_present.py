@@ -11,6 +11,7 @@ from normgeo.ui.frame import PAGES
 STARTS = ("start_training", "start_learning", "start_longer", "start_placements")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_every_picture_is_on_a_slide(shown, monkeypatch):
     monkeypatch.setitem(sequence_runs.STEPS, "rows", 20)

@@ -63,6 +63,7 @@ def test_singular_values_and_reasons_stand_in_a_tab(shown):
     assert bars(page) == [1, 9, 0]
 
 
+@pytest.mark.exhaustive
 def test_the_reason_that_is_walked_along_is_chosen_by_name(shown):
     page = shown("symmetry", dataset="wine", method="layer")
     select = page.app.selectbox(key="along")
@@ -122,6 +123,7 @@ def test_softmax_is_a_reason_where_it_is_asked_for(shown):
     assert "each class against the rest" not in page.words
 
 
+@pytest.mark.exhaustive
 def test_softmax_is_offered_where_it_adds_null_directions(shown, subtests):
     """The oracle is the null space itself, of independent outputs and of a softmax."""
     for method in NORMALIZERS:
@@ -151,6 +153,7 @@ def test_formula_tab_has_all_sixteen_methods(shown):
     assert "for H = 4 neurons, D = 13 features, G = 1 groups of K = 4" in page.words
 
 
+@pytest.mark.exhaustive
 def test_eq_13_does_not_see_the_symmetries_of_layer_statistics(shown, subtests):
     for method, exact, paper in [("layer", 14, 0), ("rms", 1, 0), ("batch", 4, 4)]:
         with subtests.test(method=method, exact=exact, paper=paper):
@@ -187,6 +190,7 @@ def test_no_picture_is_a_sentence(shown, subtests):
             assert words in page.app.info[0].value
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("datasets", some([key for key in DATASETS if key != "digits"], 4))
 def test_every_data_set_has_a_picture(shown, datasets, subtests):
     for dataset in datasets:

@@ -121,6 +121,7 @@ EDITS = st.tuples(
 )
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=300)
 @given(name=st.sampled_from(sorted(REAL)), edits=st.lists(EDITS, min_size=1, max_size=4))
 def test_any_edited_file_is_a_tour_or_says_its_line_and_a_reason(tmp_path_factory, name, edits):

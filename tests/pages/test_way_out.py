@@ -31,6 +31,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_button_makes_what_the_tab_needs(shown, subtests):
     for query, label in REFUSED.values():

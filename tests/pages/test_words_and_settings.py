@@ -76,6 +76,7 @@ def test_a_later_step_may_turn_the_weights_more_and_with_eps_the_norm_may_fall(s
     assert (np.diff(run.norms, axis=0) < 0).any()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_sigma_is_said_to_become_what_it_becomes(shown, subtests):
     for settings, sentence in [
@@ -116,6 +117,7 @@ def ruled(center: str, scale: str, change: str, frozen: bool = False) -> bool:
     }[operation, matrix]
 
 
+@pytest.mark.exhaustive
 def test_two_rules_decide_the_design_space(subtests):
     for frozen in [False, True]:
         with subtests.test(frozen=frozen):
@@ -127,6 +129,7 @@ def test_two_rules_decide_the_design_space(subtests):
                     assert verdict == ruled(center, scale, key, frozen), (center, scale, key)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_rules_on_the_page_are_those_of_the_settings(shown, subtests):
     for statistics, eps in [("current", "0"), ("frozen", "0.1")]:
@@ -153,6 +156,7 @@ def test_outputs_of_long_steps_are_bounded_where_it_is_said(subtests):
             )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_page_says_whether_the_kl_levels_off(shown, subtests):
     for settings, sentence in [
@@ -164,6 +168,7 @@ def test_page_says_whether_the_kl_levels_off(shown, subtests):
             assert sentence in shown("fisher", dataset="iris", tab="growth", **settings).words
 
 
+@pytest.mark.exhaustive
 def test_maps_are_said_to_have_the_blocks_that_they_have(subtests):
     for settings, exact, paper in [
         ({"method": "batch"}, 0, 0),
@@ -214,6 +219,7 @@ def test_state_of_a_contracting_recurrence_does_not_shrink_while_it_is_driven(sh
     assert "their product may grow although the state does not" in page.words
 
 
+@pytest.mark.exhaustive
 def test_pictures_of_learning_are_described_as_they_are_with_and_without_eps(subtests):
     for eps in [0.0, 1.0]:
         with subtests.test(eps=eps):

@@ -30,6 +30,7 @@ from normgeo.ui.your_network import files as held_files
 from tests.at_once import AtOnce
 
 
+@pytest.mark.exhaustive
 def test_each_layer_is_shown_with_its_story_and_sentences(shown, subtests):
     for key in EXAMPLES:
         with subtests.test(key=key):
@@ -109,6 +110,7 @@ def own_tab(shown):
     return shown("your_network", tab="own", rate="0.1")
 
 
+@pytest.mark.exhaustive
 def test_change_before_a_file_was_sent_is_kept(own_tab):
     """The browser sends a file with the address that it knows."""
     before = own_tab.query
@@ -125,6 +127,7 @@ def test_change_before_a_file_was_sent_is_kept(own_tab):
         assert own_tab.query == after
 
 
+@pytest.mark.exhaustive
 def test_config_of_an_upload_says_its_family(own_tab):
     """BERT's blocks are not written like Llama's, so names alone do not tell its norms."""
     rng, up = np.random.default_rng(0), "model.layers.0.mlp.up_proj.weight"
@@ -213,6 +216,7 @@ def test_what_epsilon_takes_is_told_of_each_neuron_and_case(own_tab, shown, take
     np.testing.assert_allclose([one["lost"] for one in found], np.sort(lost, None)[::-1])
 
 
+@pytest.mark.exhaustive
 def test_what_few_have_is_asked_of_a_layer_too(own_tab, rng):
     """Stride of a convolution, family, gradient and norm, as the command line takes them."""
     kernel, images = rng.standard_normal((3, 2, 2, 2)), rng.standard_normal((4, 2, 5, 5))
@@ -270,6 +274,7 @@ def test_role_can_be_corrected(own_tab):
     assert len(drawn_norms(own_tab)) == 3
 
 
+@pytest.mark.exhaustive
 def test_all_layers_of_a_checkpoint_are_a_table_with_files_to_take(shown, monkeypatch, taken):
     page = shown("your_network", rate="0.1")
     net = {"a.weight": W, "b.weight": 2 * W, "c.weight": W * np.nan, "fc_bn.weight": np.ones(3)}
@@ -316,6 +321,7 @@ def test_all_layers_that_ship_are_a_table_too(shown, taken):
     assert [one["H"] for one in records] == list(table.value["H"])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.usefixtures("undrawn")
 def test_bad_file_is_one_sentence_and_the_page_survives(own_tab, subtests):

@@ -225,6 +225,7 @@ def test_training_in_small_batches_costs_batch_norm_most():
     assert last["layer norm", 2] - last["batch norm", 2] > 0.15
 
 
+@pytest.mark.exhaustive
 def test_kept_accuracies_are_those_of_runs(subtests):
     """Run again: other machines round differently, so within the spread of the seeds."""
     for (dataset, m, seeds), method in product(
@@ -360,6 +361,7 @@ def test_figure_that_opens_at_a_size_is_the_frame_of_that_size(dataset, frames):
             }
 
 
+@pytest.mark.exhaustive
 def test_only_images_have_panels_of_images(subtests):
     for dataset in DATASETS:
         with subtests.test(dataset=dataset):

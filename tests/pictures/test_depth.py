@@ -154,6 +154,7 @@ def images():
     return IMAGES.compute(Settings(epochs=1))
 
 
+@pytest.mark.exhaustive
 def test_accuracies_have_a_point_for_each_seed_and_differ(images):
     assert list(images.learned) == ["without", "batch", "layer", "instance", "group"]
     for one in images.learned.values():

@@ -121,6 +121,7 @@ def check_effect(**chosen: object) -> bool:
     return True
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("rows", loops(TRANSFORMS, NORMALIZERS, of=1))
 def test_effect_of_every_method_and_change(rows, subtests):
     for transform, method in rows:
@@ -131,6 +132,7 @@ def test_effect_of_every_method_and_change(rows, subtests):
 CHANGES = "weight_vector_rescaling", "case_offsets"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("rows", some([*product(CHANGES, [*NORMALIZERS, *PAIRS])], 7))
 def test_effect_with_eps_frozen_and_in_groups(rows, subtests):
     for transform, method in rows:
@@ -141,6 +143,7 @@ def test_effect_with_eps_frozen_and_in_groups(rows, subtests):
             assert check_effect(cell=cell, dataset="iris", **frozen)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "rows",
     loops(
@@ -156,6 +159,7 @@ def test_effect_on_every_data_set(rows, subtests):
             assert check_effect(cell=cell, dataset=dataset, features=features)
 
 
+@pytest.mark.exhaustive
 def test_effect_of_fitted_weights(subtests):
     for cell in ["own.weight_vector_rescaling", "weight.dataset_recentering"]:
         with subtests.test(cell=cell):
@@ -206,7 +210,7 @@ TURNS = [
 ]
 
 
-@pytest.mark.parametrize("rows", some(TURNS, 8))
+@pytest.mark.parametrize("rows", some(TURNS, 16))
 def test_angular_update(rows, subtests):
     for chosen in rows:
         with subtests.test(chosen=chosen):
@@ -218,6 +222,7 @@ def test_angular_update(rows, subtests):
             assert loss == ([] if "reversed" in str(chosen) else [tile(words, "loss")])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("optimizer", ["momentum", "adam", "lion"])
 def test_angular_update_of_other_optimizers(optimizer):
     script, result, _ = written("turn", dataset="wine", optimizer=optimizer)
@@ -257,6 +262,7 @@ def test_equal_kl(rows, subtests):
 # Batch.
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "rows",
     loops(DATASETS, [1, 2, 16, 128], [(2, "auto", 0), (4, "raw", 5), (3, "standardized", 1)], of=1),

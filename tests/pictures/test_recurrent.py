@@ -124,6 +124,7 @@ def laid_over(figure, name):
     return json.loads(json.dumps([whole["data"], shown], cls=PlotlyJSONEncoder))
 
 
+@pytest.mark.exhaustive
 def test_a_frame_is_what_opening_there_draws_with_its_legend(few, subtests):
     for method in ["batch", "rms", "weight"]:
         with subtests.test(method=method):
@@ -261,6 +262,7 @@ def test_panels_stack_on_a_phone_without_overlap(radii, identity, subtests):
             assert min(sizes) >= 14
 
 
+@pytest.mark.exhaustive
 def test_chosen_method_runs_beside_the_others_where_it_has_a_z_for_one_case(few, subtests):
     for method in NORMALIZERS:
         with subtests.test(method=method):

@@ -82,6 +82,7 @@ def test_a_computation_tells_its_progress_and_stops_where_it_is_asked_to() -> No
     assert picture.compute(Settings()) == (Settings(), 10)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("few_frames")
 @pytest.mark.parametrize(
     "reports", [1, *(pytest.param(n, marks=pytest.mark.exhaustive) for n in (3, 9, 17))]

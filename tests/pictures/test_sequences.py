@@ -51,6 +51,7 @@ def by_hand(method, seed):
     )
 
 
+@pytest.mark.exhaustive
 def test_curves_are_the_runs_of_each_method_from_each_seed(learned):
     assert [one.normalizer.title for one in learned.methods] == [
         "standard", "layer norm", "batch norm"
@@ -233,6 +234,7 @@ def test_digits_are_read_at_several_lengths_by_what_was_trained(monkeypatch):
     assert figure.layout.shapes[0].x0 == 8
 
 
+@pytest.mark.exhaustive
 def test_longer_sequences_go_on_with_the_training_that_was_stopped(monkeypatch, captions):
     monkeypatch.setattr(sequence_runs, "SEEDS", 2)
     monkeypatch.setitem(sequence_runs.STEPS, "rows", 10)

@@ -170,6 +170,7 @@ def test_lines_lead_from_the_points_that_they_name(drawn):
         assert np.isnan(flat(trace)[2::3]).all()
 
 
+@pytest.mark.exhaustive
 def test_figure_that_opens_at_a_frame_is_that_frame(subtests):
     """The figure of δ = 2 is the figure of δ = 3 with the frame of 2 over it."""
     for cell in ["layer.case_rescaling", "rms.dataset_rescaling", "batch.case_recentering"]:

@@ -173,6 +173,7 @@ def test_checkpoints_far_apart_are_held_to_the_turns_of_all_steps_between(tmp_pa
     assert found.verdict == "in balance"
 
 
+@pytest.mark.exhaustive
 def test_a_schedule_is_held_to_its_mean_rate(tmp_path):
     """The squared angle is proportional to η, so a slow decline turns as its mean does."""
     rng, rule, steps = np.random.default_rng(0), OPTIMIZERS["adamw"], 4000

@@ -192,6 +192,7 @@ def test_test_is_of_the_sequences_held_out_each_by_itself(method, rows):
     assert run.test_accuracy[-1] == pytest.approx(told.right.mean())
 
 
+@pytest.mark.exhaustive
 def test_every_cell_learns_the_digits(rows):
     for cell in CELLS:
         sizes = 24, rows.features, rows.classes

@@ -219,6 +219,7 @@ def test_run_ends_at_its_limit_with_what_it_has_and_says_so(pool):
     )
 
 
+@pytest.mark.exhaustive
 def test_run_that_does_not_stop_is_ended_with_its_worker(pool):
     def deaf(progress):
         progress.tell(1, 2)
@@ -285,6 +286,7 @@ run.wait(600)
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_workers_end_with_a_server_that_is_killed():
     with subprocess.Popen(

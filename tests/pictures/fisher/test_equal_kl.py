@@ -135,6 +135,7 @@ def test_one_feature_has_no_second_direction_across(captions):
     assert captions("across", result).count("no second direction across") == 2
 
 
+@pytest.mark.exhaustive
 def test_poisson_contours_are_closed_and_small_where_one_curvature_is_large():
     settings = {"family": "poisson", "method": "layer", "dataset": "wine"}
     found = records("across", settings, method="standard")

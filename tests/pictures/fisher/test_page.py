@@ -15,6 +15,7 @@ NAMES = [picture.name for picture in FISHER]
 OF_STEPS = ["equal_kl", "across", "growth", "labels"]
 
 
+@pytest.mark.exhaustive
 def test_stopped_computation_keeps_what_it_has(subtests):
     for name in NAMES:
         with subtests.test(name=name):
@@ -34,6 +35,7 @@ def test_stopped_computation_keeps_what_it_has(subtests):
             assert len(picture.table(part).rows) < len(picture.table(whole).rows)
 
 
+@pytest.mark.exhaustive
 def test_progress_goes_up_to_its_end(few_frames, subtests):
     for method, name in product(["standard", "layer"], NAMES):
         with subtests.test(method=method, name=name):
@@ -67,6 +69,7 @@ def test_neurons_that_there_are_not_are_a_sentence(subtests):
             PICTURES[name].compute(Settings(dataset="wine", neuron=4))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("rows", loops(NAMES, NORMALIZERS, of=1))
 def test_every_method_has_every_picture_in_both_themes(few_frames, captions, rows, subtests):
     for name, method in rows:

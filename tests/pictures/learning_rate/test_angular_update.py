@@ -93,6 +93,7 @@ def test_picture_starts_at_norm_one() -> None:
     assert turn(QUICK).curve.here.norm == pytest.approx(1)
 
 
+@pytest.mark.exhaustive
 def test_slider_opens_at_the_nearest_norm_and_says_so(subtests: pytest.Subtests) -> None:
     for growth, nearest, said in [
         (2.828, "2√2", ""),
@@ -145,6 +146,7 @@ def value(words: str) -> float:
     return float(above) / float(below or 1)
 
 
+@pytest.mark.exhaustive
 def test_every_frame_of_the_turn_shows_the_numbers_of_its_norm(subtests: pytest.Subtests) -> None:
     for method in ["batch", "layer"]:
         with subtests.test(method=method):

@@ -23,6 +23,7 @@ def measured_with(method: str) -> Any:
     return ELLIPSE.compute(replace(QUICK, method=method)).measured
 
 
+@pytest.mark.exhaustive
 def test_ellipse_and_contour_double_and_the_wedge_stays(subtests: pytest.Subtests) -> None:
     for method in LAWFUL:
         with subtests.test(method=method):

@@ -15,6 +15,7 @@ EQUILIBRIUM = PICTURES["equilibrium"]
 QUICK = Settings(dataset="wine", neurons=6, steps=20)
 
 
+@pytest.mark.exhaustive
 def test_simulation_settles_where_growth_and_decay_balance(subtests: pytest.Subtests) -> None:
     for method in ["batch", "layer", "weight"]:
         with subtests.test(method=method):
@@ -81,6 +82,7 @@ def test_optimizer_without_a_law_has_no_predicted_line(words, lines, monkeypatch
     assert "No law is known for this optimizer." in words(drawn)
 
 
+@pytest.mark.exhaustive
 def test_simulated_runs_settle_where_adam_and_lion_are_predicted(subtests: pytest.Subtests) -> None:
     for optimizer in ["adam", "lion"]:
         with subtests.test(optimizer=optimizer):

@@ -46,6 +46,7 @@ def refused(name: str, dataset: str, method: str, neurons: int) -> bool:
     return name == "ellipse" and dimensions < 3
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("rows", loops(NAMES, [0, 1, 2], NORMALIZERS, DATASETS, of=1))
 def test_every_state_has_a_figure_but_for_those_with_a_sentence(
     sentence_of, rows: list[Any], subtests: pytest.Subtests
@@ -137,6 +138,7 @@ def test_mini_batch_of_more_cases_than_there_are_has_a_sentence(
             )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "rows", loops(RUNS, [0.0, 1e6], OPTIMIZERS, [None, 0.5], ["linnerud_reversed", "plane"])
 )
@@ -186,6 +188,7 @@ def test_progress_ends_where_it_is_done(subtests: pytest.Subtests) -> None:
             assert [done for done, _ in told] == sorted(done for done, _ in told)
 
 
+@pytest.mark.exhaustive
 def test_legend_stays_between_the_words_when_the_window_is_higher(
     subtests: pytest.Subtests,
 ) -> None:
@@ -196,6 +199,7 @@ def test_legend_stays_between_the_words_when_the_window_is_higher(
             assert legend.yref == "container" or (legend.y or 1.01) <= 1.01
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "name", ["spiral", *(pytest.param(name, marks=pytest.mark.exhaustive) for name in RUNS[:3])]
 )
