@@ -107,3 +107,14 @@ def test_words_over_a_panel_keep_clear_of_it_in_a_hall() -> None:
     (page,), hall = figure.layout.annotations, figure.layout.meta["hall"]["annotations"]["0"]
     assert (page.yanchor, page.yshift) == ("top", pytest.approx(LINE * SIZE)), "next to it"
     assert hall == {"yshift": pytest.approx(LINE * SIZE + EDGE / 2)}
+
+
+def test_a_column_begins_below_its_own_head_where_it_has_more_panels_than_its_neighbor() -> None:
+    two = tuple(Panel(AXIS, AXIS, ["line"]) for _ in range(2))
+    one = Panel(AXIS, AXIS, [f"line {n}" for n in range(4)], high=(600, 230))
+    traces = [line(number) for number in ("", "2", "3")]
+    layout = Sheet([], rows=[[two, one]]).on(traces, "light").layout
+    paper = layout.height - layout.margin.t - layout.margin.b
+    tops = [axis.domain[1] * paper for axis in (layout.yaxis, layout.yaxis3)]
+    assert tops[0] - tops[1] == pytest.approx(3 * LINE * SIZE, abs=1), "three lines"
+    assert layout.yaxis2.domain[0] == pytest.approx(layout.yaxis3.domain[0]), "both end below"

@@ -58,7 +58,7 @@ def missing(result: EffectOnData, key: str, step: int) -> list[dict[str, Any]]:
 
 def what_is_drawn(result: EffectOnData) -> str:
     """What hollow and filled stand for."""
-    return text("neuron h (z of case {n}: ○ before, ● after)", n=result.case)
+    return text("neuron (z of case {n}: ○ before, ● after)", n=result.case)
 
 
 def _heading(result: EffectOnData) -> list[str]:

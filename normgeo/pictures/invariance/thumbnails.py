@@ -10,14 +10,14 @@ import numpy as np
 from normgeo.base.arrays import Array
 from normgeo.datasets.dataset import Dataset
 
-COLUMNS = 2
+COLUMNS = 3
 BOX, GAP = 8.0, 1.0  # the side of a picture, and what is between two, in units of the grid
 LEVELS = 127  # of ink, for the largest value of all frames
 FILLED = 0.8  # of the room of a bar
 
 
 class Grid(NamedTuple):
-    """Where R pictures stand, two beside each other, the y axis downward.
+    """Where R pictures stand, COLUMNS beside each other, the y axis downward.
 
     Attributes:
         left, top: of each picture, (R,). width, height: of the grid.

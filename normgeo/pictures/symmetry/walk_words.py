@@ -20,9 +20,9 @@ def null_words(result: Walks, t: int, theme: str) -> list[str]:
 
 def random_words(result: Walks, t: int, theme: str) -> list[str]:
     """The same of a walk at random."""
-    line = text("W {r} R", r=_added(result, t))
+    line = text("W {r} R with a random R", r=_added(result, t))
     if result.null is not None:
-        line = text("just as far: {line}", line=line)
+        line = text("{line}: just as far", line=line)
     return [text("<b>Along a random direction</b>"), colored(line, THEMES[theme].muted, SMALL)]
 
 
@@ -50,10 +50,8 @@ def about(result: Walks) -> list[str]:
 
 
 def letters(result: Walks) -> str:
-    """What the letters of a walk stand for."""
-    words = text(
-        "H neurons, D features, G groups of neurons; step: ‖Δw‖/‖w‖ of each neuron; R is random"
-    )
+    """What a step and the letters of a walk stand for; the glossary tells H, D and G."""
+    words = text("step: ‖Δw‖/‖w‖")
     one = result.chosen
     if one is None or one.rescales:
         return words

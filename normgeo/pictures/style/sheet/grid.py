@@ -123,10 +123,14 @@ class _Part(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """Columns beside each other: where each begins, how wide it is, and its parts."""
+    """Columns beside each other: where each begins, how wide it is, and its parts.
+
+    Columns of equally many parts begin at one height: `head` is the largest, `heads` those of all.
+    """
 
     columns: Sequence[tuple[float, float, Sequence[_Part]]]
     head: float
+    heads: Sequence[float]
     high: float
     least: float
     below: float
@@ -161,9 +165,15 @@ class _Row(NamedTuple):
             _between(parts) - (below - parts[-1].below) * isinstance(cells[parts[-1].place], Marks)
             for parts in every
         ]
+        first: dict[int, float] = {}
+        for parts in every:
+            first[len(parts)] = max(parts[0].head, first.get(len(parts), 0.0))
+        heads, head = [first[len(parts)] for parts in every], max(first.values())
+        between = [fixed + own - head for fixed, own in zip(between, heads, strict=True)]
         return cls(
             columns,
-            max(parts[0].head for parts in every),
+            head,
+            heads,
             max(
                 fixed + sum(part.high for part in parts)
                 for fixed, parts in zip(between, every, strict=True)
@@ -179,14 +189,14 @@ class _Row(NamedTuple):
     def boxes(self, top: Length, high: Length) -> dict[int, Box]:
         """Return the boxes of its cells, between its top and its height."""
         found = {}
-        for left, wide, parts in self.columns:
-            down, whole = top, sum(part.high for part in parts)
-            free = high.plus(-_between(parts))
+        for (left, wide, parts), first in zip(self.columns, self.heads, strict=True):
+            down, whole = top.plus(first - self.head), sum(part.high for part in parts)
+            free = high.plus(self.head - first - _between(parts))
             for number, part in enumerate(parts):
                 own = Length(0, 0).plus(0, free, part.high / whole)
                 if number:
                     down = down.plus(part.head)
-                head = self.head if not number else part.head
+                head = part.head if number else first
                 found[part.place] = Box(left, wide, down, own, head, self.edge)
                 down = down.plus(part.below, own)
         return found
