@@ -148,7 +148,6 @@ def test_what_is_kept_or_refused_is_not_computed_again(pool: Any, worker: Ahead)
     assert len(pool.asked) == 4
 
 
-@pytest.mark.exhaustive
 @pytest.mark.usefixtures("uncomputed")
 def test_it_stays_there_while_the_server_runs(pool: Any, server: Server, clock: Clock) -> None:
     """A day without a visitor."""
