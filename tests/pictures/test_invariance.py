@@ -94,12 +94,17 @@ def test_captions_write_numbers_for_people(iris):
         assert not re.search(r"\de[-+]\d|[\s(]-\d|[✓✗≈]", plain)
 
 
-def test_numbers_say_of_which_neuron_they_are(iris):
-    """And the axis of the dots says of which case."""
+def test_numbers_say_of_which_neuron_or_case_they_are(iris):
+    """Neurons of a case share the statistics of layer norm, but not those of its groups.
+
+    The axis of the dots says of which case.
+    """
     layout = iris().layout
-    words = layout.annotations
-    assert sum(bool(re.search(r"neuron \d+: μ .* σ ", one.text)) for one in words) == 3
+    told = re.findall(r"((?:case|neuron) [^:>]*): μ", " ".join(notes(iris())))
+    assert [one.split()[0] for one in told] == ["neuron", "case", "neuron"]
     assert "z of case" in layout.xaxis4.title.text
+    mixed = " ".join(notes(iris(rows="grid", cell="layer-batch.case_rescaling")))
+    assert re.search(r"case \d+, neuron \d+: μ", mixed)
 
 
 def test_cases_shown_are_of_all_classes_by_turns():

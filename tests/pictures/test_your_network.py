@@ -70,7 +70,7 @@ def test_shares_are_in_percent_in_one_form_on_an_axis_and_in_the_sentence_of_a_n
 
 def test_each_layer_begins_with_what_is_particular_about_it() -> None:
     assert made(layer="batch")[0].headline[0] == (
-        "1 of 12 neurons stopped turning: less than 0.01° a step."
+        "1 of 12 neurons stopped turning (neuron 11): less than 0.01° a step."
     )
     assert "11 of 12 norms are near the balance" in made(layer="batch")[0].headline[1]
     assert made(layer="layer")[0].headline[0] == (

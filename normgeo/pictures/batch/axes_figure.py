@@ -21,6 +21,7 @@ from normgeo.pictures.style.sheet import Panel as Cell
 from normgeo.pictures.style.template import SIZE, THEMES, Theme
 
 LOWEST = 0.3  # of the height of an array, where a screen is low: it is read as an image
+EDGE = 2  # above and below an array, in its pixels
 SHARE = 3.2  # of the width, for the accuracy, beside that of a method
 HIDDEN: dict[str, Any] = {
     "showticklabels": False,
@@ -89,10 +90,14 @@ def _panel(panel: Panel, place: Place, m: int, theme: str, narrowest: int, *, na
     """An array of a method, with what is lit in it, in a batch of m cases."""
     look, color = THEMES[theme], name_color(panel.sharing.title)
     head, found = above(panel, place, color), panel.flat if place.flat_cases else panel.maps
-    high = place.down.length
+    high = place.down.length + 2 * EDGE  # a ring and the lines of a frame are whole at its ends
     return Cell(
         {**HIDDEN, "range": [-0.6, 100.6]},
-        {**HIDDEN, "range": [high, 0], "title": colored(place.name, look.muted) if named else ""},
+        {
+            **HIDDEN,
+            "range": [high - EDGE, -EDGE],
+            "title": colored(place.name, look.muted) if named else "",
+        },
         head,
         [below(panel, place)],
         _shapes(found, place, m, color, look),

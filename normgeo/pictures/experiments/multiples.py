@@ -19,7 +19,7 @@ from normgeo.tables.table import Table
 COUNTED = {
     "holds": (text("1 holds"), text("{n} hold")),
     "fails": (text("1 fails"), text("{n} fail")),
-    "not at this size": (text("1 is not decided"), text("{n} are not decided")),
+    "not at this size": (text("1 is open"), text("{n} are open")),
 }
 """What is said of one verdict and of several."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.invariance.before_and_after import BeforeAndAfter
@@ -15,6 +17,9 @@ from normgeo.pictures.style.colors import BLUE, legible, method_color
 from normgeo.pictures.style.sheet import Band, Pair, answer
 from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
 from normgeo.tables import marks
+
+BARS = {"W": text("each bar is a weight"), "X": text("each bar is a feature")}
+"""What one sees of a row of W or X that is no image."""
 
 
 def heading(result: EffectOnData, step: int, theme: str) -> list[Pair]:
@@ -70,7 +75,7 @@ def _heading(result: EffectOnData) -> list[str]:
         row = text("neuron {n}", n=n) if transform.matrix == "W" else text("case {n}", n=n)
         name = text("{name} ({row})", name=name, row=row)
     if result.dataset.image_shape is None:
-        return [f"<b>{name}</b>"]
+        return [f"<b>{name}</b>", str(BARS[transform.matrix])]
     return [f"<b>{name}</b>", str(text(transform.on_images))]
 
 
@@ -86,7 +91,7 @@ def _factor(result: EffectOnData, step: int) -> str:
 
 
 def _numbers(result: EffectOnData, method: BeforeAndAfter, step: int) -> list[str]:
-    """Return how far z moved, and μ and σ of one neuron before and after."""
+    """Return how far z moved, and μ and σ before and after: of one neuron, or of the case."""
     after, h = method.after[step], result.effect.neuron
     if after.problem:
         return []
@@ -96,8 +101,8 @@ def _numbers(result: EffectOnData, method: BeforeAndAfter, step: int) -> list[st
         str(movement(method, step)),
         str(
             text(
-                "neuron {h}: μ {mu} → {mu1}, σ {sigma} → {sigma1}",
-                h=h,
+                "{who}: μ {mu} → {mu1}, σ {sigma} → {sigma1}",
+                who=_whose(result, method),
                 mu=mu,
                 mu1=mu1,
                 sigma=sigma,
@@ -105,6 +110,15 @@ def _numbers(result: EffectOnData, method: BeforeAndAfter, step: int) -> list[st
             )
         ),
     ]
+
+
+def _whose(result: EffectOnData, method: BeforeAndAfter) -> str:
+    """The neuron that the statistics belong to, or the case, where its neurons share them."""
+    if not method.normalizer.shared_by_neurons:
+        return text("neuron {h}", h=result.effect.neuron)
+    if np.ptp(method.before.mu) == np.ptp(method.before.sigma) == 0:
+        return text("case {n}", n=result.case)
+    return text("case {n}, neuron {h}", n=result.case, h=result.effect.neuron)
 
 
 def _both(before: float, after: float) -> tuple[str, str]:

@@ -103,11 +103,13 @@ class Neurons(NamedTuple):
         if self.height != "angle":
             return False, self.without_angle
         without = len(self._which("no_gradient"))
+        which = text(" (neuron {h})", h=self.frozen[0]) if frozen == 1 else ""
         still = [
             text(
-                "{count} of {H} neurons stopped turning: less than {angle}° a step.",
+                "{count} of {H} neurons stopped turning{which}: less than {angle}° a step.",
                 count=frozen,
                 H=H,
+                which=which,
                 angle=number(self.frozen_below),
             ),
             text("{count} of {H} neurons have a gain of 0.", count=off, H=H),
