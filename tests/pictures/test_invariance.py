@@ -95,12 +95,13 @@ def test_captions_write_numbers_for_people(iris):
 
 
 def test_numbers_say_of_which_neuron_or_case_they_are(iris):
-    """Neurons of a case share the statistics of layer norm, but not those of its groups.
+    """Neurons of a case share the statistics of layer norm, and its mean alone beside a scale of each neuron.
 
     The axis of the dots says of which case.
     """
     layout = iris().layout
-    told = re.findall(r"((?:case|neuron) [^:>]*): μ", " ".join(notes(iris())))
+    words = " ".join(one.text for one in layout.annotations)
+    told = re.findall(r"((?:case|neuron) [^:>]*): μ", words)
     assert [one.split()[0] for one in told] == ["neuron", "case", "neuron"]
     assert "z of case" in layout.xaxis4.title.text
     mixed = " ".join(notes(iris(rows="grid", cell="layer-batch.case_rescaling")))
