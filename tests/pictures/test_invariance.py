@@ -95,7 +95,7 @@ def test_captions_write_numbers_for_people(iris):
 
 
 def test_numbers_say_of_which_neuron_or_case_they_are(iris):
-    """Neurons of a case share the statistics of layer norm, and its mean alone beside a scale of each neuron.
+    """Neurons of a case share the statistics of layer norm; where one of two, both are named.
 
     The axis of the dots says of which case.
     """
