@@ -6,19 +6,24 @@ Other versions have other texts.
 from __future__ import annotations
 
 import ast
+import gc
 import re
 import sysconfig
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.resources import files as package
 from keyword import iskeyword
 from pathlib import Path
 
 LIBRARIES = ("numpy", "scipy")
 
-_NAME = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)|\d+|[^\w\s]")
+_WORD = re.compile(
+    r"(?:(?<=([`\"'*]))|(?<![`\"'*]))"
+    r"(?:([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)|(\d+)|([^\w\s`\"'*]))"
+    r"(?=([`\"'*(])?)"
+)
 _END = re.compile(r"(?<=[.:;?!])\s+(?=[^a-z])|\n\s*\n|\n(?=\s*[-*])")
 _CODE = re.compile(r"\w\.\w{2}|_|[a-z][A-Z]")
-_QUOTES = "`\"'*"
 _PUNCTUATION = 0.45  # the largest share of a sentence: more of it is no prose
 _Defined = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -39,9 +44,7 @@ def texts(
     for path in sorted(files):
         source = "/".join(path.parts[-3:])
         if "tests" not in path.parts and wanted(source):
-            for node in _defined(ast.parse(path.read_bytes())):
-                if said := ast.get_docstring(node):
-                    yield source, said, _names_in(node)
+            yield from ((source, said, names) for said, names in _said(path))
 
 
 def part_of(source: str) -> str:
@@ -60,6 +63,18 @@ def part_of(source: str) -> str:
 def standard() -> Path:
     """Return the folder of Python's library."""
     return Path(sysconfig.get_paths()["stdlib"])
+
+
+def _said(path: Path) -> list[tuple[str, set[str]]]:
+    """What a file says, with the names; to look for circles in its nodes would take as long."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        nodes = _defined(ast.parse(path.read_bytes()))
+        return [(said, _names_in(node)) for node in nodes if (said := ast.get_docstring(node))]
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _defined(node: _Defined) -> Iterator[_Defined]:
@@ -84,15 +99,14 @@ def sentences(text: str) -> list[list[tuple[str, bool]]]:
 
 def _words(sentence: str) -> list[tuple[str, bool]]:
     """Words and signs, each with whether it is written as a name; none if this is no prose."""
-    found = []
-    for match in _NAME.finditer(sentence):
-        word, (start, end) = match[0], match.span()
-        if word in _QUOTES:
-            continue
-        left, right = sentence[max(start - 1, 0) : start], sentence[end : end + 1]
-        quoted = bool(left and right) and left in _QUOTES and right in _QUOTES
-        as_code = _CODE.search(word) or right == "("
-        is_name = match[1] is not None and (quoted or bool(as_code and not iskeyword(word)))
-        found.append((word, is_name))
-    signs = sum(not word[0].isalnum() and not is_name for word, is_name in found)
-    return found if signs <= _PUNCTUATION * len(found) else []
+    parts = _WORD.findall(sentence)
+    signs = sum(1 for part in parts if part[3])
+    return [_word(*part) for part in parts] if signs <= _PUNCTUATION * len(parts) else []
+
+
+@cache
+def _word(left: str, name: str, number: str, sign: str, right: str) -> tuple[str, bool]:
+    """A word or sign between what may stand at its sides: quotes, and on the right also "("."""
+    quoted = bool(left and right) and right != "("
+    as_code = not iskeyword(name) and bool(_CODE.search(name) or right == "(")
+    return name or number or sign, bool(name) and (quoted or as_code)

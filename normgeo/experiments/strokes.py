@@ -7,6 +7,7 @@ where the pen rests is joined to what stands before it.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -88,6 +89,7 @@ WORDS = (*VOCABULARY.split(),)
 SPACING = 0.3  # of the points along a line at an even speed
 NEAR = 0.4  # what begins as near as this to the pen is joined
 BEND, STEADY = 4, 4  # points of a stroke that shake together, and samples between two of them
+POWERS = [(np.arange(STEADY) / STEADY)[:, None] ** power for power in (1, 2, 3)]  # of the samples' t
 SLANT, SIZE, SHAKE, SPEED = 0.12, 0.08, 0.05, 0.25  # how unlike lines, letters and moments are
 
 
@@ -150,27 +152,34 @@ def phrase(rng: np.random.Generator, letters: int) -> str:
     """Return random WORDS of at least so many characters."""
     words = ""
     while len(words) < letters:
-        words += f"{rng.choice(WORDS)} "
+        words += f"{WORDS[rng.integers(len(WORDS))]} "
     return words
 
 
 def _shake(count: int, rng: np.random.Generator) -> Array:
     """Return (count, 2) errors of a stroke's points, of which neighbors are alike."""
-    knots = rng.normal(0, SHAKE, (2, count // BEND + 2))
-    along = np.linspace(0, knots.shape[1] - 1, count)
-    return np.column_stack([np.interp(along, np.arange(knots.shape[1]), one) for one in knots])
+    places, along = _knots(count)
+    knots = rng.normal(0, SHAKE, (2, len(places)))
+    return np.array([np.interp(along, places, one) for one in knots]).T
+
+
+@cache
+def _knots(count: int) -> tuple[Array, Array]:
+    """Where the errors of so many points are drawn, and where between them the points are."""
+    last = count // BEND + 1
+    return np.arange(last + 1), np.linspace(0, last, count)
 
 
 def _evenly(points: Array, rng: np.random.Generator) -> Array:
     """Return a smooth curve through points, sampled by a hand of varying speed."""
     ends = np.vstack([2 * points[0] - points[1], points, 2 * points[-1] - points[-2]])
     p, q, r, s = (ends[k : len(ends) - 3 + k, None] for k in range(4))
-    t = np.linspace(0, 1, STEADY, endpoint=False)[:, None]
+    t, t2, t3 = POWERS
     # Catmull and Rom's spline.
-    bent = 2 * q + (r - p) * t + (2 * p - 5 * q + 4 * r - s) * t**2 + (3 * q - p - 3 * r + s) * t**3
-    fine = np.vstack([bent.reshape(-1, 2) / 2, points[-1:]])
-    length = np.concatenate([[0], np.hypot(*np.diff(fine, axis=0).T).cumsum()])
+    bent = 2 * q + (r - p) * t + (2 * p - 5 * q + 4 * r - s) * t2 + (3 * q - p - 3 * r + s) * t3
+    fine = np.concatenate([bent.reshape(-1, 2) / 2, points[-1:]])
+    length = np.concatenate([[0], np.hypot(*(fine[1:] - fine[:-1]).T).cumsum()])
     count = max(2, round(length[-1] / SPACING))
     paces = np.exp(rng.normal(0, SPEED, count)).cumsum()
     stops = np.concatenate([[0], paces / paces[-1]]) * length[-1]
-    return np.column_stack([np.interp(stops, length, fine[:, k]) for k in (0, 1)])
+    return np.array([np.interp(stops, length, one) for one in fine.T]).T
