@@ -142,7 +142,8 @@ def run(options: argparse.Namespace) -> None:
         if options.resume is not None and options.resume.exists():
             training.resume(options.resume)
         training.go(options.resume, Told(bar, stopped))
-        found = training.result(_command(options, training.asked))
+        command = _command(options, training.asked)
+        found = training.result(command, moves=options.output is not None)
     if options.output is not None:
         words = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
         write_bytes(f"{words}\n".encode(), options.output)

@@ -89,7 +89,7 @@ WORDS = (*VOCABULARY.split(),)
 SPACING = 0.3  # of the points along a line at an even speed
 NEAR = 0.4  # what begins as near as this to the pen is joined
 BEND, STEADY = 4, 4  # points of a stroke that shake together, and samples between two of them
-POWERS = [(np.arange(STEADY) / STEADY)[:, None] ** power for power in (1, 2, 3)]  # of the samples' t
+POWERS = [(np.arange(STEADY)[:, None] / STEADY) ** power for power in (1, 2, 3)]
 SLANT, SIZE, SHAKE, SPEED = 0.12, 0.08, 0.05, 0.25  # how unlike lines, letters and moments are
 
 

@@ -30,7 +30,7 @@ from normgeo.experiments.networks.classify import (
     loss_of,
     normalized,
 )
-from normgeo.experiments.networks.compiled import LIGHTLY, Experiment
+from normgeo.experiments.networks.compiled import Experiment, lightly
 from normgeo.experiments.results import METHODS
 
 CLASSES, KERNEL = 10, 3
@@ -93,12 +93,7 @@ def moving(best: dict[str, Tree], test: Tree) -> dict[str, list[Any]]:
         return answers(network, params, {**test, "pictures": contrast * test["pictures"]})
 
     log_p = {
-        method: np.array(
-            [
-                jax.jit(seen, compiler_options=LIGHTLY)(params, contrast)
-                for contrast in jnp.array(CONTRASTS)
-            ]
-        )
+        method: np.array([lightly(seen)(params, contrast) for contrast in jnp.array(CONTRASTS)])
         for method, params in best.items()
     }
     own = sum(each[CONTRASTS.index(1.0), range(len(labels)), labels] for each in log_p.values())

@@ -21,7 +21,7 @@ import numpy as np
 from normgeo.base.text import text
 from normgeo.datasets.datasets import load
 from normgeo.experiments.networks.cells import Tree, init_linear, init_lstm, linear, lstm, rest
-from normgeo.experiments.networks.compiled import LIGHTLY, Experiment
+from normgeo.experiments.networks.compiled import Experiment, lightly
 
 SIDE = 8  # pixels
 GLIMPSES, NEURONS, LATENT = 5, 32, 8  # T, H of both cells, entries of z
@@ -139,7 +139,7 @@ def moving(best: dict[str, Tree], test: Tree) -> dict[str, list[Any]]:
     pictures = test["pictures"][np.array(chosen)]
     drawn = []
     for method, params in best.items():
-        course = jax.jit(run, compiler_options=LIGHTLY)(params, pictures, jax.random.key(0))
+        course = lightly(run)(params, pictures, jax.random.key(0))
         shades = np.rint(255 * jax.nn.sigmoid(course.canvas)).astype(int)
         for at, digit in enumerate(SHOWN):
             drawn.append(

@@ -26,7 +26,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.experiments.iam import Line, parts, spread
 from normgeo.experiments.networks.cells import Tree, init_linear, init_lstm, linear, lstm, rest
-from normgeo.experiments.networks.compiled import LIGHTLY, Experiment
+from normgeo.experiments.networks.compiled import Experiment, lightly
 from normgeo.experiments.strokes import ALPHABET, phrase, write
 
 STEPS = 504  # of the pen, T
@@ -214,7 +214,7 @@ def moving(best: dict[str, Tree], test: Tree) -> dict[str, list[Any]]:
             numbered = jnp.array([numbers(words)])
             points, kappa = map(
                 np.asarray,
-                jax.jit(sample, compiler_options=LIGHTLY)(params, numbered, jax.random.key(at)),
+                lightly(sample)(params, numbered, jax.random.key(at)),
             )
             places = np.minimum(kappa, len(words))
             lines.append(_line(method, words, points * (UNIT, UNIT, 1), places))

@@ -45,7 +45,7 @@ from normgeo.experiments.networks.cells import (
     normalize,
     rest,
 )
-from normgeo.experiments.networks.compiled import LIGHTLY, Experiment
+from normgeo.experiments.networks.compiled import Experiment, lightly
 from normgeo.experiments.questions import (
     ENTITIES,
     FIRST_WORD,
@@ -181,7 +181,7 @@ def moving(best: dict[str, Tree], test: Tree) -> dict[str, list[Any]]:
     def ended(params: Tree, count: jax.Array) -> Reading:
         return read(params, document, begun(query, count))
 
-    after = jax.jit(ended, compiler_options=LIGHTLY)
+    after = lightly(ended)
     readings = {
         method: [after(params, count) for count in range(1, QUERY + 1)]
         for method, params in best.items()

@@ -29,12 +29,12 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.writing import write_bytes
 from normgeo.experiments.networks.cells import Tree
 from normgeo.experiments.networks.compiled import (
-    LIGHTLY,
     Experiment,
     Runs,
     evaluate,
     first_runs,
     learn,
+    lightly,
 )
 from normgeo.experiments.networks.pace import pace
 
@@ -83,12 +83,9 @@ class Training:
         self._learned, self._validation, self._test = parts
         self.experiment = experiment = experiment.fitting(self._learned)
         self._quick = steps < QUICK
-        self._block = jax.jit(
-            self._learn_and_evaluate,
-            static_argnums=5,
-            compiler_options=LIGHTLY if self._quick else {},
-        )
-        self._tested = jax.jit(partial(evaluate, experiment), compiler_options=LIGHTLY)
+        compiled = lightly if self._quick else jax.jit
+        self._block = compiled(self._learn_and_evaluate, static_argnums=5)
+        self._tested = lightly(partial(evaluate, experiment))
         self._alike = _shapes(self._test) == _shapes(self._validation)
         self.ways = {
             method if batch == experiment.batch else f"{method} {batch}": (method, batch)
@@ -96,9 +93,8 @@ class Training:
             for method in methods
         }
         # All at once, as the methods draw the same random numbers.
-        first = jax.jit(
-            lambda seeds: {method: first_runs(experiment, seeds, method) for method in methods},
-            compiler_options=LIGHTLY,
+        first = lightly(
+            lambda seeds: {method: first_runs(experiment, seeds, method) for method in methods}
         )(self._seeds)
         self.runs: dict[str, Runs] = {}
         self.figures: dict[str, list[Any]] = {way: [] for way in self.ways}
@@ -181,8 +177,11 @@ class Training:
         for name in ("done", "steps", "seconds", "figures"):
             setattr(self, name, said[name])
 
-    def result(self, command: str) -> dict[str, Any]:
-        """Return what a file of results holds: each method at its best rate on validation."""
+    def result(self, command: str, *, moves: bool = True) -> dict[str, Any]:
+        """Return what a file of results holds: each method at its best rate on validation.
+
+        What moves on the page is left out where it need not be there, as it takes a while.
+        """
         found: dict[str, dict[str, Any]] = {}
         best: dict[str, Tree] = {}
         beside: dict[str, dict[str, Any]] = {}
@@ -191,8 +190,8 @@ class Training:
             beside[way] = {"method": method, "batch": batch, **learned, "watched": watched}
             if batch == self.experiment.batch:
                 found[method], best[method] = learned, params
-        moving = self.experiment.moving(best, self._test)
-        if self.experiment.beside:
+        moving = self.experiment.moving(best, self._test) if moves else {}
+        if moves and self.experiment.beside:
             moving |= self.experiment.beside(beside, self._validation)
         return {
             "name": self.experiment.name,
