@@ -1,12 +1,13 @@
 """Cloze questions: names are hidden, the answer is elsewhere, files of CNN's stories are read."""
 
+import gc
 import re
 
 import numpy as np
 import pytest
 
 from normgeo.base.refusal import Refusal
-from normgeo.experiments import cnn_files
+from normgeo.experiments import cnn_files, manuals
 from normgeo.experiments.questions import (
     BLANK,
     ENTITIES,
@@ -24,6 +25,16 @@ from normgeo.experiments.questions import (
 HELP = """Read a line from `stream`. The argument limit is a number.
 
 If limit is None, `stream` is read to its end by read_all()."""
+
+
+def test_file_that_is_no_python_leaves_the_collector_on(tmp_path):
+    file = tmp_path / "x.py"
+    file.write_text('"""Of it."""\n\ndef f(a, *, b):\n    """Add."""\n', "utf-8")
+    assert manuals._said(file) == [("Of it.", {"f"}), ("Add.", {"a", "b"})]
+    file.write_text("def", "utf-8")
+    with pytest.raises(SyntaxError):
+        manuals._said(file)
+    assert gc.isenabled()
 
 
 def test_question_leaves_a_name_out_that_the_rest_of_the_text_has():

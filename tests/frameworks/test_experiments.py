@@ -28,6 +28,7 @@ from normgeo.experiments import strokes
 from normgeo.experiments.networks import (
     cells,
     classify,
+    compiled,
     convolution,
     draw,
     handwriting,
@@ -457,6 +458,35 @@ def test_command_writes_what_the_page_reads(tmp_path, capsys):
     )
     assert main([*asked, "--norm", BOTH[1]]) == 0
     assert "Here: " not in capsys.readouterr().out
+
+
+def test_what_moves_on_the_page_is_computed_for_a_file_only(tmp_path, monkeypatch):
+    asked = []
+
+    def move(*given):
+        asked.append(given)
+        return {"digits": []}
+
+    seen = replace(mnist.EXPERIMENT, moving=move, beside=move, further_batches=())
+    monkeypatch.setattr(mnist, "EXPERIMENT", seen)
+    quick = ["experiment", "mnist", "--steps", "1", "--seeds", "0", "--rates", "0.01"]
+    assert main(quick) == 0
+    assert asked == []
+    file = tmp_path / "x.json"
+    assert main([*quick, "-o", str(file)]) == 0
+    assert len(asked) == 2
+    assert json.loads(file.read_text("utf-8"))["moving"] == {"digits": []}
+
+
+def test_option_that_xla_does_not_have_is_left_out(monkeypatch):
+    """Newer versions than the oldest one have dropped one, and other devices may refuse it."""
+    monkeypatch.setattr(compiled, "SIMPLY", {"xla_cpu_unheard_of": False})
+    compiled._options.cache_clear()
+    try:
+        assert compiled.lightly(lambda x: x + 1)(1) == 2
+        assert compiled._options() == compiled.LIGHTLY
+    finally:
+        compiled._options.cache_clear()
 
 
 def test_list_tells_the_time_that_this_machine_needs(monkeypatch, capsys):
