@@ -20,7 +20,7 @@ from normgeo.pictures.style.sheet import Panel, Sheet, drawn
 from normgeo.pictures.style.template import THEMES, ink_scale
 from normgeo.settings import as_text
 
-PICTURES, ROW, EMPTY = (300, 204), 86, 8  # heights in pixels; of dots still to be predicted
+PICTURES, ROW, EMPTY = (300, 162), 86, 8  # heights in pixels; of dots still to be predicted
 SHARE = 2.7  # of the width, for dots and words, beside that of the pictures
 FADE = 0.6  # the exponent from values to ink: below 1, small values are still seen
 
