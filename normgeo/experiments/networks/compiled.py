@@ -81,7 +81,8 @@ class Experiment:
 
 def lightly(function: Callable[..., Any], **given: Any) -> Callable[..., Any]:
     """Return what jax.jit does, compiled soon, for what runs a few times."""
-    return jax.jit(function, compiler_options=_options(), **given)
+    compiled: Callable[..., Any] = jax.jit(function, compiler_options=_options(), **given)
+    return compiled
 
 
 @cache

@@ -98,7 +98,7 @@ class Training:
         )(self._seeds)
         self.runs: dict[str, Runs] = {}
         self.figures: dict[str, list[Any]] = {way: [] for way in self.ways}
-        # One after the other: XLA keeps all cores busy, and two at once take twice the memory.
+        # One after the other: two at once take twice the memory, and XLA can wait for ever.
         for way, (method, _) in self.ways.items():
             self._go(way, first[method], 0)
         self.seconds = time.monotonic() - began
