@@ -105,7 +105,7 @@ def numbers_of_effect(words: list[str], title: str) -> tuple[str, list[Decimal]]
     """What the figure says of a method: how far z moves, and its μ and σ before and after."""
     place = [i for i, word in enumerate(words) if word.startswith(f"<b>{title}")][-1]
     moves, statistics = words[place + 2].split("<br>")
-    return moves, numbers(statistics)[1:]
+    return moves, numbers(statistics.partition(": ")[2])
 
 
 def check_effect(**chosen: object) -> bool:
