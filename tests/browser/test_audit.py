@@ -39,7 +39,6 @@ def download(page: Page, name: str, folder: Path) -> Path:
     return target
 
 
-@pytest.mark.exhaustive
 def test_bar_tells_how_far_the_computation_is_and_a_stop_keeps_what_there_is(
     fresh_server, page, wait_settled, axe
 ):
