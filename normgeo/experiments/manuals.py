@@ -66,7 +66,7 @@ def standard() -> Path:
 
 
 def _said(path: Path) -> list[tuple[str, set[str]]]:
-    """What a file says, with the names; to look for circles in its nodes would take as long."""
+    """What a file says, with the names, without the garbage collector, which takes as long."""
     collects = gc.isenabled()
     gc.disable()
     try:

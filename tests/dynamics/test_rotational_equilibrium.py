@@ -100,7 +100,6 @@ MANY = 8000  # weights: so many that few walks agree with the mean of all
 WARM = 60  # steps until the averages, which start at 0, are full
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize(("name", "above"), each(SLOW, [False, True]))
 def test_time_to_equilibrium_is_that_of_a_random_walk_within_three_percent(name, above):
     rule, rate, decay, below = SLOW[name]

@@ -120,7 +120,6 @@ def test_what_is_added_is_a_factor_that_the_scale_shares_where_the_table_says_so
         assert found == EXPECTED[words, key], key
 
 
-@pytest.mark.exhaustive
 @every_shape
 def test_certificates_of_larger_sizes_are_those_of_the_table(shape):
     for (words, key), invariant in EXPECTED.items():
@@ -129,7 +128,6 @@ def test_certificates_of_larger_sizes_are_those_of_the_table(shape):
         assert certify(normalizer, TRANSFORMS[key], shape=shape[:3]).invariant == invariant
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize("eps", [1e-5, 3])
 def test_an_epsilon_takes_away_and_never_gives(eps):
     for (words, key), invariant in EXPECTED.items():

@@ -2,8 +2,6 @@
 
 from itertools import product
 
-import pytest
-
 from normgeo import GRID, NORMALIZERS, TRANSFORMS, Normalizer, certify
 from normgeo.invariance.rules import Law, laws
 
@@ -14,7 +12,6 @@ METHODS = {
 }
 
 
-@pytest.mark.exhaustive
 def test_laws_explain_the_verdict(subtests):
     for normalizer, transform in product(METHODS.values(), TRANSFORMS.values()):
         with subtests.test(normalizer=normalizer.title, transform=transform.key):

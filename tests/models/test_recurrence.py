@@ -261,7 +261,6 @@ def test_digits_are_read_row_by_row(digits):
         digit_rows(load("iris"), [0])
 
 
-@pytest.mark.exhaustive
 def test_layer_norm_keeps_the_scale_of_a_linear_recurrence_over_thousands_of_steps(digits):
     X = digit_rows(digits, [0, 1])
 

@@ -129,7 +129,6 @@ def test_gradients_are_differences_of_the_loss_written_out(norm, place, data):
         assert (gradient * direction).sum() == pytest.approx(slope, rel=1e-5, abs=1e-8)
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize(("method", "place"), each(["standard", "batch", "layer", "rms"], PLACES))
 def test_the_stream_has_the_expected_size_on_average_over_starts(method, place):
     rng = np.random.default_rng(5)

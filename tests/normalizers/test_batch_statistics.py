@@ -160,7 +160,6 @@ def test_batch_sizes_double_up_to_all_cases():
     assert batch_sizes(2).tolist() == [1, 2]
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize("replacement", [False, True], ids=["without", "with-replacement"])
 def test_noise_of_the_mean_is_predicted_within_standard_errors(replacement, summed, rng):
     found = batch_noise(summed, rng, batches=400, replacement=replacement)

@@ -332,6 +332,28 @@ def test_every_frame_states_the_same_slots(rows, subtests):
             assert len({tuple(frame.get("traces", ())) for frame in frames}) == 1
 
 
+def test_no_ring_and_no_frame_is_cut_by_the_end_of_its_array():
+    """As high as an array is on a page, where a pixel of its axis is one of the screen."""
+    picture = PICTURES["axes"]
+    layout = picture.figure(picture.compute(Settings(dataset="digits")), "light").layout
+    paper = layout.height - layout.margin.t - layout.margin.b
+    rings = 0
+    for shape in layout.shapes:
+        axis = layout["yaxis" + shape.yref.split()[0][1:]]
+        (bottom, top), (low, high) = axis.range, axis.domain
+        ring = shape.type == "circle"
+        if not shape.visible or not (ring or shape.line.width):
+            continue
+        ends = (
+            (shape.yanchor + shape.y0, shape.yanchor + shape.y1) if ring else (shape.y0, shape.y1)
+        )
+        pixels = (bottom - top) / (paper * (high - low)) * shape.line.width / 2
+        assert top <= min(ends) - pixels
+        assert max(ends) + pixels <= bottom
+        rings += ring
+    assert rings == 2 * 4, "one for each array of each method"
+
+
 @pytest.mark.parametrize(
     ("dataset", "frames"),
     [

@@ -108,6 +108,14 @@ def test_numbers_say_of_which_neuron_or_case_they_are(iris):
     assert re.search(r"case \d+, neuron \d+: μ", mixed)
 
 
+def test_a_bar_is_a_weight_or_a_feature(iris):
+    for cell, bar in (
+        ("layer.weight_vector_rescaling", "weight"),
+        ("layer.case_rescaling", "feature"),
+    ):
+        assert f"each bar is a {bar}" in " ".join(notes(iris(cell=cell)))
+
+
 def test_cases_shown_are_of_all_classes_by_turns():
     digits, iris = DATASETS["digits"].load(), DATASETS["iris"].load()
     assert shown_cases(digits).tolist() == list(range(8))

@@ -23,7 +23,7 @@ ADAM = optax.chain(optax.clip_by_global_norm(LONGEST), optax.scale_by_adam())
 
 LIGHTLY = {"xla_backend_optimization_level": 1}
 SIMPLY = {"xla_cpu_use_fusion_emitters": False}
-"""Options of XLA that halve the time to compile. Some versions and devices have no SIMPLY."""
+"""Options of XLA that shorten compilation. Some versions and devices do not have SIMPLY."""
 
 
 @final

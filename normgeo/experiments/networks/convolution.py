@@ -92,8 +92,9 @@ def moving(best: dict[str, Tree], test: Tree) -> dict[str, list[Any]]:
     def seen(params: Tree, contrast: jax.Array) -> jax.Array:
         return answers(network, params, {**test, "pictures": contrast * test["pictures"]})
 
+    answered = lightly(seen)
     log_p = {
-        method: np.array([lightly(seen)(params, contrast) for contrast in jnp.array(CONTRASTS)])
+        method: np.array([answered(params, contrast) for contrast in jnp.array(CONTRASTS)])
         for method, params in best.items()
     }
     own = sum(each[CONTRASTS.index(1.0), range(len(labels)), labels] for each in log_p.values())

@@ -208,14 +208,11 @@ def numbers(words: str) -> list[int]:
 
 def moving(best: dict[str, Tree], test: Tree) -> dict[str, list[Any]]:
     """Let each network write TEXTS in a fixed time, beside the hand; a window may run ahead."""
-    lines = []
+    lines, written = [], lightly(sample)
     for at, words in enumerate(TEXTS):
         for method, params in best.items():
             numbered = jnp.array([numbers(words)])
-            points, kappa = map(
-                np.asarray,
-                lightly(sample)(params, numbered, jax.random.key(at)),
-            )
+            points, kappa = map(np.asarray, written(params, numbered, jax.random.key(at)))
             places = np.minimum(kappa, len(words))
             lines.append(_line(method, words, points * (UNIT, UNIT, 1), places))
         hand = write(words, np.random.default_rng(at))
