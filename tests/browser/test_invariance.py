@@ -258,7 +258,7 @@ def test_exported_numbers_and_recipe_belong_to_the_picture(shown, tmp_path):
 def test_click_on_a_picture_chooses_its_case_and_on_a_template_its_neuron(
     server, page, wait_settled
 ):
-    """The fourth picture of two columns is the second of the second line."""
+    """The fourth picture of three columns is the first of the second line."""
     for matrix, words in (("case", "(case 3)"), ("weight_vector", "(neuron 3)")):
         page.goto(f"{server}/invariance?cell=layer.{matrix}_rescaling")
         wait_settled(page)
@@ -266,7 +266,7 @@ def test_click_on_a_picture_chooses_its_case_and_on_a_template_its_neuron(
         image = figure.locator(".hm image")
         image.scroll_into_view_if_needed()
         box = image.bounding_box()
-        page.mouse.click(box["x"] + 0.75 * box["width"], box["y"] + 0.375 * box["height"])
+        page.mouse.click(box["x"] + box["width"] / 6, box["y"] + box["height"] / 2)
         page.wait_for_url("**index=3*")
         wait_settled(page)
         expect(figure.get_by_text(words)).to_be_visible()
