@@ -115,7 +115,8 @@ def run(options: argparse.Namespace) -> None:
         require_writable(path)
     if not _there_is_jax():
         raise Failure('The experiments need JAX and optax: pip install "normgeo[experiments]".')
-    from normgeo.experiments.networks.training import Training, choose
+    from normgeo.experiments.networks.devices import choose
+    from normgeo.experiments.networks.training import Training
 
     experiment = import_module(f"normgeo.experiments.networks.{options.name}").EXPERIMENT
     if options.norm not in (*experiment.methods, ALL):

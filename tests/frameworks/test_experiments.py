@@ -414,23 +414,23 @@ def training(experiment=mnist, **asked):
 def test_run_that_was_stopped_goes_on_to_the_same_numbers(experiment, tmp_path):
     """Also one with recurrent cells and with noise in its loss."""
     keep = tmp_path / "a.checkpoint"
-    whole, stopped = training(experiment), training(experiment)
+    steps = trainings.LEAST + 1
+    whole, stopped, later = (training(experiment, steps=steps) for _ in range(3))
     whole.go()
 
     def stop(done, steps):
-        if done == 5:
+        if done == trainings.LEAST:
             raise Stop
 
     stopped.go(keep, stop)
-    assert stopped.steps == [0, 5]
-    later = training(experiment)
+    assert stopped.steps == [0, trainings.LEAST]
     later.resume(keep)
     later.go(keep)
     assert (later.steps, later.figures) == (whole.steps, whole.figures)
     for one, other in zip(jax.tree.leaves(later.runs), jax.tree.leaves(whole.runs), strict=True):
         assert np.array_equal(one, other)
     with pytest.raises(Refusal, match="checkpoint of another run"):
-        training(experiment, steps=7).resume(keep)
+        training(experiment, steps=steps + 1).resume(keep)
     keep.write_bytes(keep.read_bytes()[:900])
     with pytest.raises(Refusal, match="no checkpoint"):
         later.resume(keep)
@@ -443,6 +443,36 @@ def test_rates_and_seeds_at_once_are_those_alone():
     alone.go()
     there, here = several.figures[BOTH[1]][-1][3], alone.figures[BOTH[1]][-1][0]
     assert there == pytest.approx(here, rel=1e-4)
+
+
+def test_runs_are_spread_over_devices(tmp_path):
+    """Over as many as take equally many; a checkpoint goes back to where runs were."""
+    several = training(seeds=[0, 1], rates=[0.01, 0.02])
+    several.go()
+    code = """
+import json, pathlib, sys, jax
+from normgeo.experiments.networks import mnist
+from normgeo.experiments.networks.training import Training
+asked = {"steps": 6, "methods": ["layer"], "seeds": [0, 1], "rates": [0.01, 0.02]}
+begun, again = Training(mnist.EXPERIMENT, **asked), Training(mnist.EXPERIMENT, **asked)
+begun.go(pathlib.Path(sys.argv[1]))
+again.resume(pathlib.Path(sys.argv[1]))
+places = [len(leaf.sharding.device_set) for leaf in jax.tree.leaves((begun.runs, again.runs))]
+print(json.dumps([len(jax.devices()), min(places), max(places), begun.figures, again.figures]))
+"""
+    flags = {"PYTHONPATH": str(ROOT), "XLA_FLAGS": "--xla_force_host_platform_device_count=5"}
+    said = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "a.checkpoint"],
+        cwd=ROOT,
+        env={**os.environ, **flags},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    there, fewest, most, figures, again = json.loads(said.stdout)
+    assert (there, fewest, most) == (5, 4, 4)
+    assert again == figures
+    assert np.allclose(figures[BOTH[1]], several.figures[BOTH[1]], rtol=1e-4)
 
 
 def test_command_writes_what_the_page_reads(tmp_path, capsys):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import io
 import json
-import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -36,10 +36,12 @@ from normgeo.experiments.networks.compiled import (
     learn,
     lightly,
 )
+from normgeo.experiments.networks.devices import most_memory, placements
 from normgeo.experiments.networks.pace import pace
 
 POINTS = 30  # of a curve, about
-LEAST = 5  # steps between two of them
+LEAST = 10  # steps between two of them, at least
+COMPILERS = 2  # at once
 QUICK = 100  # steps below which a run takes less time than to compile it well
 
 
@@ -77,36 +79,70 @@ class Training:
         began = time.monotonic()
         self.done, self.steps = 0, [0]
         grid = [(rate, seed) for rate in rates for seed in seeds]
-        self._rates = jnp.array([rate for rate, _ in grid])
-        self._seeds = jnp.array([seed for _, seed in grid])
-        parts = jax.tree.map(jnp.asarray, experiment.cases(where))
-        self._learned, self._validation, self._test = parts
+        self._spread, copied = placements(len(grid))
+        self._rates, self._seeds = (
+            jnp.array(each, device=self._spread) for each in zip(*grid, strict=True)
+        )
+        self._learned, self._validation, self._test = jax.device_put(
+            experiment.cases(where), copied
+        )
         self.experiment = experiment = experiment.fitting(self._learned)
         self._quick = steps < QUICK
         compiled = lightly if self._quick else jax.jit
-        self._block = compiled(self._learn_and_evaluate, static_argnums=5)
-        self._tested = lightly(partial(evaluate, experiment))
+        self._block = compiled(
+            self._learn_and_evaluate, static_argnums=5, out_shardings=self._spread
+        )
         self._alike = _shapes(self._test) == _shapes(self._validation)
         self.ways = {
             method if batch == experiment.batch else f"{method} {batch}": (method, batch)
             for batch in (experiment.batch, *experiment.further_batches)
             for method in methods
         }
-        # All at once, as the methods draw the same random numbers.
-        first = lightly(
-            lambda seeds: {method: first_runs(experiment, seeds, method) for method in methods}
-        )(self._seeds)
         self.runs: dict[str, Runs] = {}
         self.figures: dict[str, list[Any]] = {way: [] for way in self.ways}
+        first = self._compile()
         # One after the other: two at once take twice the memory, and XLA can wait for ever.
         for way, (method, _) in self.ways.items():
             self._go(way, first[method], 0)
         self.seconds = time.monotonic() - began
 
+    def _compile(self) -> dict[str, Runs]:
+        """Return the first runs of each method, while all else compiles.
+
+        Ways compile beside each other; what tests them compiles last, while they learn.
+        """
+        pool = ThreadPoolExecutor(COMPILERS)
+
+        def compiled(function: Any, *given: Any) -> Future[Callable[..., Any]]:
+            return pool.submit(lambda: function.lower(*given).compile())
+
+        # All at once, as the methods draw the same random numbers.
+        begin = lightly(
+            lambda seeds: {
+                method: first_runs(self.experiment, seeds, method)
+                for method in self.asked["methods"]
+            },
+            out_shardings=self._spread,
+        )
+        begun, shapes = compiled(begin, self._seeds), begin.eval_shape(self._seeds)
+        start = 0, 0, self._learned, self._validation
+        self._blocks = {
+            way: compiled(self._block, shapes[method], *start, batch)
+            for way, (method, batch) in self.ways.items()
+        }
+        tested = lightly(partial(evaluate, self.experiment))
+        self._tests = {
+            method: None if self._alike else compiled(tested, runs, self._test)
+            for method, runs in shapes.items()
+        }
+        pool.shutdown(wait=False)
+        first: dict[str, Runs] = begun.result()(self._seeds)
+        return first
+
     def _go(self, way: str, runs: Runs, last: int) -> None:
         """Take the steps of a way before number `last`, and evaluate."""
-        given = self.done, last, self._learned, self._validation, self.ways[way][1]
-        self.runs[way], figures = self._block(runs, *given)
+        given = self.done, last, self._learned, self._validation
+        self.runs[way], figures = self._blocks[way].result()(runs, *given)
         self.figures[way].append(figures.tolist())
 
     def _learn_and_evaluate(
@@ -114,7 +150,7 @@ class Training:
     ) -> tuple[Runs, jax.Array]:
         """One function, so that a way compiles once: to evaluate alone is to learn 0 steps.
 
-        Cases for the test of other sizes would compile all of it again, and have `_tested`.
+        Cases for the test of other sizes would compile all of it again, and have `_tests`.
         """
         steps, experiment = (first, last), replace(self.experiment, batch=batch)
         after = learn(experiment, runs, self._rates, self._seeds, steps, learned)
@@ -162,7 +198,9 @@ class Training:
         try:
             with np.load(io.BytesIO(path.read_bytes())) as file:
                 said = json.loads(str(file["said"]))
-                found = [jnp.asarray(file[f"leaf{at}"]) for at in range(len(leaves))]
+                found = [
+                    jax.device_put(file[f"leaf{at}"], self._spread) for at in range(len(leaves))
+                ]
         except (ValueError, KeyError, EOFError, BadZipFile) as error:
             raise Refusal("{path!s} is no checkpoint of an experiment.", path=path) from error
         if said["asked"] != self.asked:
@@ -214,15 +252,16 @@ class Training:
         """Return a way at its best rate as a file holds it, the first seed's best parameters, and
         what was watched of that seed, (evaluations, watched).
         """
-        runs, S, batch = self.runs[way], len(self.asked["seeds"]), self.ways[way][1]
+        runs, S, method = self.runs[way], len(self.asked["seeds"]), self.ways[way][0]
         means = np.asarray(runs.best, dtype=float).reshape(-1, S).mean(axis=1)
         at = int(means.argmin())
         mine = slice(at * S, at * S + S)
         at_best = runs._replace(params=runs.best_params)
+        tested = self._tests[method]
         _, test = (
-            self._block(at_best, 0, 0, self._learned, self._test, batch)
-            if self._alike
-            else self._tested(at_best, self._test)
+            self._blocks[way].result()(at_best, 0, 0, self._learned, self._test)
+            if tested is None
+            else tested.result()(at_best, self._test)
         )
         figures = np.array(self.figures[way])[:, mine]
         judging, *others = figures.transpose(2, 1, 0)[: 1 + len(self.experiment.others)]
@@ -240,32 +279,6 @@ class Training:
         }
         params = jax.tree.map(lambda leaf: leaf[mine.start], runs.best_params)
         return learned, params, figures[:, 0, 1 + len(others) :]
-
-
-def choose(device: str) -> None:
-    """Let JAX compute on a kind of device.
-
-    Raises:
-        ValueError: there is none here.
-
-    """
-    try:
-        jax.config.update("jax_default_device", jax.devices(device)[0])
-    except RuntimeError:
-        found = ", ".join(dict.fromkeys(each.platform for each in jax.devices()))
-        raise Refusal(
-            "JAX finds no {device!r} here, but {found}.", device=device, found=found
-        ) from None
-
-
-def most_memory() -> int:
-    """The most bytes of memory that this process has had; 0 where no system tells it."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return 0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def _versions() -> dict[str, str]:
