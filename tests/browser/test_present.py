@@ -277,6 +277,39 @@ def test_slides_go_by_keys_and_escape_leaves(server, page, wait_settled):
     assert min(sizes) < LEAST, "as before"
 
 
+# The axes with lines or marks that are drawn, of a figure.
+DRAWN = """plot => [...plot.querySelectorAll('.cartesianlayer > .subplot')]
+    .filter(one => one.querySelector('.trace path')).map(one => one.classList[1])"""
+
+
+def test_a_slide_leaves_out_what_a_hall_has_no_room_for(server, page, wait_settled):
+    """Depth: the losses, of which the page tells; each depth that the slider goes to as well."""
+    opened(page, f"{server}/depth", wait_settled)
+    plot = page.locator(".st-key-figure_placement .js-plotly-plot")
+    assert plot.evaluate(DRAWN) == ["xy", "x2y2"]
+    expect(plot.get_by_text("training loss")).to_be_visible()
+    opened(page, f"{server}/depth?present=1", wait_settled)
+    for depth in (None, "16"):
+        if depth:
+            page.locator("input[type=range]").focus()
+            page.keyboard.press("ArrowLeft")
+            page.wait_for_function(f"location.search.includes('depth={depth}')")
+            wait_settled(page)
+        assert plot.evaluate(DRAWN) == ["xy"]
+        expect(plot.get_by_text("training loss")).to_have_count(0)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", ["symmetry", "learning_rate"])
+def test_notes_stay_on_the_page_so_that_a_slide_does_not_scroll(server, page, wait_settled, name):
+    note = page.get_by_text("are left out of the computation")
+    opened(page, f"{server}/{name}", wait_settled)
+    expect(note).to_be_visible()
+    opened(page, f"{server}/{name}?present=1", wait_settled)
+    expect(note).to_be_hidden()
+    assert page.get_by_test_id("stMain").evaluate("main => main.scrollHeight - innerHeight") <= 0
+
+
 @pytest.mark.exhaustive
 def test_arrows_go_through_slides_and_the_list_of_keys_says_so(server, page, wait_settled):
     """A remote control sends them; a slider that has the focus keeps them."""

@@ -102,7 +102,8 @@ def test_frozen_neuron_is_marked_by_shape_and_word() -> None:
     assert result.frozen == [11] == list(frozen["customdata"])
     assert frozen["marker"]["symbol"] == "x"
     (ring,) = [each for each in drawn.data if each.marker.size == 24]
-    assert (*ring["text"], frozen["text"]) == ("<b>neuron 11</b>", None), "one word at a place"
+    assert (*ring["text"], *frozen["text"]) == ("<b>neuron 11</b>", ""), "one word at a place"
+    assert [*trace(made(neuron=0)[1], "frozen")["text"]] == ["<b>neuron 11</b>"]
     assert frozen["showlegend"]
     assert (ring["x"][0], ring["y"][0]) == (frozen["x"][0], frozen["y"][0])
     assert "Neuron 11, frozen: norm of the row 7.92" in PICTURE.description(result)

@@ -112,8 +112,9 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
             "type": "log",
             # There is room for words on the left of the smallest batch.
             "range": [math.log10(low / 2.1), math.log10(high * 1.25)],
-            "tickvals": result.sizes,
-            "ticktext": [str(size) for size in result.sizes],
+            # The largest first: where some labels have no room, its own stays.
+            "tickvals": result.sizes[::-1],
+            "ticktext": [str(size) for size in result.sizes[::-1]],
             "title": text("cases in the batch m"),
         },
         _up(result),

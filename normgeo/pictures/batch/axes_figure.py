@@ -71,7 +71,10 @@ def _sheet(result: Axes, m: int, places: list[Place], theme: str) -> Sheet:
     titles = (str(panel.sharing.title) for panel in panels.values())
     narrowest = round(max(width(f"<b>{title}</b>", SIZE) for title in titles)) + 6
     columns: list[Any] = [
-        tuple(_panel(panel, place, m, theme, narrowest, named=not number) for place in places)
+        tuple(
+            _panel(panel, place, m, theme, narrowest, named=not number)._replace(in_hall=not down)
+            for down, place in enumerate(places)
+        )
         for number, panel in enumerate(panels.values())
     ]
     pairs = [range(first, min(first + 2, len(columns))) for first in range(0, len(columns), 2)]

@@ -77,7 +77,10 @@ def figure(result: Placement, theme: str) -> go.Figure:
 def _sheet(result: Placement, depth: int, theme: str) -> Sheet:
     found = result.found
     return Sheet(
-        [answer(advice(found, depth)), Band([f"{evidence(found, depth)[1]} {LIMITS}"])],
+        [
+            answer(advice(found, depth)),
+            Band([f"{evidence(found, depth)[1]} {LIMITS}"], in_hall=[LIMITS]),
+        ],
         rows=[[_accuracy(found, depth, theme), _loss(found, depth, theme)]],
         foot=[told(theme, result.about)],
     )
@@ -138,6 +141,7 @@ def _loss(found: Accuracy, depth: int, theme: str) -> Panel:
         },
         shapes=[upright(depth, {"color": THEMES[theme].muted, "width": 2})],
         high=HIGH,
+        in_hall=False,
         over=[Band([_numbers(found, warming, depth, True)], NUMBERS) for warming in WARMING],
     )
 

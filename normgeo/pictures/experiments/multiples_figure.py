@@ -37,7 +37,7 @@ def figure(result: Multiples, theme: str) -> go.Figure:
         for place, pair in enumerate(zip(result.experiments, curves, strict=True))
     ]
     whole = Sheet(
-        [answer(result.headline), told(theme, KEY)],
+        [answer(result.headline), told(theme, KEY)._replace(in_hall=())],
         rows=[panels[at : at + IN_A_ROW] for at in range(0, len(panels), IN_A_ROW)],
     ).on(traces(curves, theme), theme)
     picks = [_pick(n, *pair) for n, pair in enumerate(zip(result.experiments, curves, strict=True))]
@@ -66,7 +66,8 @@ def _curves(one: Experiment) -> Curves:
 def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) -> Panel:
     about, sign = ABOUT[one.result.name], SIGNS.get(one.verdict, "")
     color = marks.color(sign, theme) if sign else THEMES[theme].muted
-    verdict = one.short if sign else f"<b>{VERDICTS[one.verdict]}:</b> {one.short}"
+    word = f"<b>{VERDICTS[one.verdict]}</b>"
+    verdict = one.short if sign else f"{word}: {one.short}"
     statement = one.result.statement
     paper = text(
         "Paper {section}: {short}", section=statement.section.split()[-1], short=statement.short
@@ -88,7 +89,7 @@ def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) ->
         over=[
             Band([f"<b>{about.title}</b>"]),
             Band([paper], SMALL),
-            Band([verdict], SMALL, color, sign),
+            Band([verdict], SMALL, color, sign, in_hall=[word]),
         ],
     )
 

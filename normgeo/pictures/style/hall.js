@@ -20,7 +20,7 @@ function hall(plot) {
 }
 
 // The form on a height: the edges of panels are pixels, and a share of what the words leave.
-function fitted({ edges, least, ...form }, height) {
+function fitted({ edges, least, absent, ...form }, height) {
   const paper = height - form.margin.t - form.margin.b;
   const layout = { ...form, height };
   for (const [axis, ends] of Object.entries(edges)) {

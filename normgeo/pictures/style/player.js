@@ -99,15 +99,16 @@ class Player {
   // The whole figure of a frame, as it fits the screen.
   figure(place = this.place) {
     const { narrow, scale, height, whole } = this.fit();
-    const { data, layout: own, template, more } = this.framed(place);
+    const { data: every, layout: own, template, more } = this.framed(place);
     const { meta } = this.base.layout;
-    let layout = own;
+    let [layout, data] = [own, every];
     layout.height = meta.height;
     if (narrow) {
       const form = meta.half && this.width() >= HALF * scale ? "half" : "narrow";
       layout = over(layout, { ...meta[form], ...more?.[form] });
     } else if (whole) {
       layout = over(layout, { ...fitted(meta.hall, whole / scale), ...more?.hall });
+      data = data.map((one) => (meta.hall.absent.includes(one.xaxis ?? "x") ? { ...one, visible: false } : one));
     }
     layout.height = Math.round(layout.height * (whole ? scale : height));
     if (scale !== 1) {

@@ -17,8 +17,8 @@ from normgeo.null_directions.walk import Walk
 from normgeo.pictures.style.annotations import colored
 from normgeo.pictures.style.colors import legible, method_color
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Panel, Sheet, Tiles, answer, drawn, told
-from normgeo.pictures.style.template import SIZE, THEMES
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, Tiles, answer, drawn, told
+from normgeo.pictures.style.template import LARGE, SIZE, THEMES
 from normgeo.pictures.symmetry.walk import Walks, headline
 from normgeo.pictures.symmetry.walk_words import (
     about,
@@ -214,12 +214,13 @@ def _panels(result: Walks, t: int, reach: Reach, theme: str) -> Sequence[tuple[P
                 {"range": [0, reach.step], "nticks": 3, "title": text("step")},
                 head,
                 high=HIGH[0],
+                in_hall=False,
             ),
             Panel(
                 {**across, "title": title, "showgrid": False},
                 {"range": reach.predictions, "nticks": 4, "title": predicted, "zeroline": False},
-                kl_words(one, t, theme),
                 high=HIGH[1],
+                over=[Band((), in_hall=head), Band(kl_words(one, t, theme), LARGE)],
             ),
         )
         for one, head in zip(_walks(result), heads, strict=True)

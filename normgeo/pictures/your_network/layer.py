@@ -88,7 +88,14 @@ class Neurons(NamedTuple):
     @property
     def headline(self) -> tuple[str, ...]:
         """The answers of the page, those that matter most here first."""
-        found = (self._of_turning(), self._of_balance(), self._of_epsilon())
+        return self._told(self._of_turning(), self._of_balance(), self._of_epsilon())
+
+    @property
+    def of_turning(self) -> tuple[str, ...]:
+        """The same without what ε does."""
+        return self._told(self._of_turning(), self._of_balance())
+
+    def _told(self, *found: tuple[bool, str]) -> tuple[str, ...]:
         return tuple(
             sentence
             for matters in (True, False)

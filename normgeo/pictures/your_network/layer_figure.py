@@ -16,7 +16,7 @@ from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import VERMILION, method_color
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer
 from normgeo.pictures.style.sheet import across as level
-from normgeo.pictures.style.template import CLAIM, SIZE, SMALL, THEMES, log_ticks
+from normgeo.pictures.style.template import CLAIM, SIZE, SMALL, THEMES, Theme, log_ticks
 from normgeo.pictures.your_network.layer import Neurons, percent
 from normgeo.pictures.your_network.layer_neurons_figure import one_by_one, ordered, places
 from normgeo.tables.layer import COLUMNS
@@ -26,6 +26,7 @@ FAR = 4  # decades from the marks, where what is beside them would push them int
 WRITTEN_OUT = 0.9e-7  # the least share whose percent are written out
 LEAST, GREATEST = 1e-304, 1e304  # that an axis shows: what double precision can go around
 
+FROZEN = text("frozen")
 HEIGHTS = {
     "angle": text("degrees a step"),
     "effective_rate": text("effective learning rate"),
@@ -60,14 +61,22 @@ def figure(result: Neurons, theme: str) -> go.Figure:
         words = [_frozen(result, look.muted, upward["range"][1])]
         turning, each = turning._replace(notes=words, shapes=below), each._replace(shapes=below)
     first, *others = result.headline
+    in_hall = [one for one in result.of_turning if one != first]
     return Sheet(
-        [answer(first), Band([" ".join(map(str, others))], color=look.muted)],
+        [
+            answer(first),
+            Band(
+                [" ".join(map(str, others))],
+                color=look.muted,
+                in_hall=[" ".join(map(str, in_hall))],
+            ),
+        ],
         rows=[[turning, each, _shorter(result, look.muted, look.ink)]],
         phone=[[1], [0], [2]],
     ).on(
         [
             *_balances(result, look.muted),
-            *_marks(result, norms, heights, shown, color, look.paper),
+            *_marks(result, norms, heights, shown, color, look),
             *_selected(result, norms, heights, look.ink),
             *one_by_one(result, heights, balanced, order, color, theme),
             *_epsilon(result, color),
@@ -97,7 +106,7 @@ def _shorter(result: Neurons, muted: str, ink: str) -> Panel:
     if len(found) and low < (most := np.log10(found[0])) < high - 0.25 * (high - low):
         largest = {"yref": "y", "yshift": 8, "font": {"size": SIZE, "color": ink}}
         said.append(note(text("<b>{most}</b>", most=percent(found[0])), 0.05, most, **largest))
-    return Panel(across, upward, head, said, [counts], high=(280, 240), share=0.8)
+    return Panel(across, upward, head, said, [counts], high=(280, 240), share=0.8, in_hall=False)
 
 
 def _drawable(values: Iterable[Any]) -> Array:
@@ -115,13 +124,13 @@ def _thinned(result: Neurons, heights: Array) -> Array:
 
 
 def _marks(
-    result: Neurons, norms: Array, heights: Array, shown: Array, color: str, paper: str
+    result: Neurons, norms: Array, heights: Array, shown: Array, color: str, look: Theme
 ) -> Iterator[go.Scatter]:
     """The neurons, and apart from them the frozen ones."""
-    frozen, apart = np.isin(shown, result.frozen), {"color": paper, "width": 1.5}
+    frozen, apart = np.isin(shown, result.frozen), {"color": look.paper, "width": 1.5}
     for name, of, marker in (
         (text("a neuron"), shown[~frozen], {"color": color, "size": 11, "line": apart}),
-        (text("frozen"), shown[frozen], {"color": VERMILION, "size": 13, "symbol": "x"}),
+        (FROZEN, shown[frozen], {"color": VERMILION, "size": 13, "symbol": "x"}),
     ):
         if not len(of):
             continue
@@ -130,8 +139,11 @@ def _marks(
             y=heights[of],
             name=name,
             showlegend=True,
-            mode="markers",
+            mode="markers+text",
             marker=marker,
+            text=_numbers(result, of) if name == FROZEN else None,
+            textposition="top center",
+            textfont={"size": SIZE, "color": look.ink},
             cliponaxis=False,
             customdata=of,
             hovertemplate=text(
@@ -142,6 +154,12 @@ def _marks(
                 y="%{y:.3g}",
             ),
         )
+
+
+def _numbers(result: Neurons, frozen: Array) -> list[str]:
+    """What stands at frozen neurons: the number of the only one, if no ring tells it."""
+    alone = len(frozen) == 1 and frozen[0] != result.neuron
+    return [text("<b>neuron {h}</b>", h=h) if alone else "" for h in frozen.tolist()]
 
 
 def _balances(result: Neurons, ink: str) -> Iterator[go.Scatter]:

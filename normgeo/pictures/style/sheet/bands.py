@@ -43,6 +43,7 @@ class Band(NamedTuple):
 
     Attributes:
         sign: a mark before them.
+        in_hall: what a hall has in their place, where few are read; None for the same.
 
     """
 
@@ -50,6 +51,11 @@ class Band(NamedTuple):
     size: int = SIZE
     color: str | None = None
     sign: str = ""
+    in_hall: Sequence[str] | None = None
+
+    def said(self, form: Form) -> Sequence[str]:
+        """Return the sentences of a form."""
+        return self.sentences if self.in_hall is None or not form.high else self.in_hall
 
     def type(self, form: Form) -> int:
         """Return the size of its type."""
@@ -59,7 +65,7 @@ class Band(NamedTuple):
         """Return its lines in a room of so many pixels."""
         size = self.type(form)
         room -= self._indent(form)
-        return [line for words in self.sentences for line in in_lines(str(words), size, room)]
+        return [line for words in self.said(form) for line in in_lines(str(words), size, room)]
 
     def height(self, room: float, form: Form) -> float:
         """Return the pixels that they take."""
@@ -82,7 +88,7 @@ class Band(NamedTuple):
 
     def width(self, form: Form) -> float:
         """Return the pixels of its longest sentence."""
-        longest = max((width(words, self.type(form)) for words in self.sentences), default=0.0)
+        longest = max((width(words, self.type(form)) for words in self.said(form)), default=0.0)
         return self._indent(form) + longest
 
     def _indent(self, form: Form) -> float:
@@ -115,7 +121,7 @@ class Pair(NamedTuple):
             yield from band.drawn(room, form, theme, xshift=across, yshift=top, **place)
 
     def _fits(self, room: float, form: Form) -> bool:
-        one_line = all(len(band.sentences) == 1 for band in self)
+        one_line = all(len(band.said(form)) == 1 for band in self)
         wide = sum(band.width(form) for band in self) + 2 * EDGE
         return bool(form.high) and one_line and wide <= room
 

@@ -15,6 +15,7 @@ from normgeo.pictures.style.template import SIZE, SMALL
 
 NAMES = 1.6  # of a line of the legend, of the size of its type
 MENU, BUTTON = 48, 28  # pixels of the height of buttons, and around the label of one
+NOWHERE = {"visible": False, "domain": [0, 0.001]}  # the axes of a panel that a hall leaves out
 SYMBOL = 51  # pixels of what a legend draws before a name, with what is between two names
 
 
@@ -77,7 +78,7 @@ class Placement:
         """Return it for sheets that take turns; each has the room of the longest."""
         first = among[0]
         rows, every = _rows(first, form), [each.cells for each in among]
-        starts = (place for row in rows for place in row[0])
+        starts = [place for row in rows for place in row[0]]
         left = EDGE + round(max(first.cells[place].beside(True, form) for place in starts))
         wide = form.width - left - first.right
         edge = float(left - EDGE) if form.narrow else 0.0
@@ -119,6 +120,10 @@ class Placement:
             if place in sheet.panels:
                 layout |= self._axes(sheet, place, box)
         if self.form.high:
+            absent = [n for at, (n, _) in sheet.panels.items() if at not in self.grid.boxes]
+            layout["absent"] = [axis_name("x", n) for n in absent]
+            for n in absent:
+                layout |= {f"{letter}axis{n if n > 1 else ''}": NOWHERE for letter in "xy"}
             layout["least"] = round(top + self.grid.least + bottom)
             layout["edges"] = {
                 f"{axis_name('y', n)[0]}axis{axis_name('y', n)[1:]}": [
@@ -126,6 +131,7 @@ class Placement:
                     self.grid.boxes[place].top,
                 ]
                 for place, (n, _) in sheet.panels.items()
+                if place in self.grid.boxes
             }
         return layout
 
@@ -213,7 +219,12 @@ def _rows(sheet: Said, form: Form) -> list[list[list[int]]]:
         return [[[place] for place in row] for row in sheet.phone or alone]
     sizes = [len(column) for row in sheet.columns for column in row]
     ends = iter(pairwise(accumulate(sizes, initial=0)))
-    return [[[*range(*next(ends))] for _ in row] for row in sheet.columns]
+    rows = [[[*range(*next(ends))] for _ in row] for row in sheet.columns]
+    if not form.high:
+        return rows
+    absent = {at for at, (_, panel) in sheet.panels.items() if not panel.in_hall}
+    kept = ([[at for at in column if at not in absent] for column in row] for row in rows)
+    return [row for each in kept if (row := [column for column in each if column])]
 
 
 def _buttons(menu: Layout | None) -> float:
