@@ -25,6 +25,7 @@ BENCHMARKS = (
     "pages",
     "frames",
     "load",
+    "experiments",
 )
 README = Path(__file__).with_name("README.md")
 

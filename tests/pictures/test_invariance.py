@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 from normgeo.datasets.datasets import DATASETS
+from normgeo.invariance.transforms import TABLE_1, TRANSFORMS
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.scales import SCALES
 from normgeo.pictures import PICTURES
@@ -227,6 +228,37 @@ def test_shift_of_negative_strength_is_written_with_a_minus(iris):
         note.text for note in iris(cell="layer.dataset_recentering", delta=-3).layout.annotations
     ]
     assert "<b>all − 3 γ</b>" in words
+
+
+@pytest.mark.parametrize("change", TABLE_1)
+def test_heading_names_the_methods_whose_z_stands_still(change):
+    """Those whose z is the same in rounding, however large the change is."""
+    picture = PICTURES["effect"]
+    result = picture.compute(Settings(dataset="iris", cell=f"layer.{change}", delta=3))
+    drawn = picture.figure(result, "light")
+    still = [
+        str(method.normalizer.title)
+        for method in result.effect.methods.values()
+        if all(np.allclose(method.before.z, after.z, rtol=1e-9) for after in method.after)
+        or (TRANSFORMS[change].rescales and np.allclose(method.before.z, method.after[-1].z))
+    ]
+    words = {1: "Only {} ignores", 2: "{} and {} ignore", 3: "All ignore"}[len(still)]
+    said = words.format(*still)
+    assert drawn.layout.annotations[0].text.startswith(f"<b>{said[0].upper()}{said[1:]} ")
+
+
+def test_heading_has_no_verdict_where_one_is_hidden_or_not_plain(iris):
+    for settings in (
+        {"delta": 1},
+        {"delta": -2},
+        {"cell": "layer.case_rescaling", "eps": 1e-5, "delta": 3},
+    ):
+        figure = iris(**{"cell": "layer.weight_matrix_rescaling", **settings})
+        heading = figure.layout.annotations[0].text
+        assert "gnore" not in heading, heading
+    result = PICTURES["effect"].compute(Settings(dataset="iris"))
+    hidden = PICTURES["effect"].figure(result.only(["layer"], [0, 1]), "light")
+    assert "gnore" not in " ".join(notes(hidden))
 
 
 def test_one_factor_changes_nothing_and_has_no_mark(iris):

@@ -10,7 +10,7 @@ import numpy as np
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.invariance.before_and_after import BeforeAndAfter
-from normgeo.pictures.captions import variant
+from normgeo.pictures.captions import listed, variant
 from normgeo.pictures.invariance.effect import EffectOnData, digits_apart, movement, sign_and_words
 from normgeo.pictures.style.annotations import colored, note
 from normgeo.pictures.style.colors import BLUE, legible, method_color
@@ -23,9 +23,9 @@ BARS = {"W": text("each bar is a weight"), "X": text("each bar is a feature")}
 
 
 def heading(result: EffectOnData, step: int, theme: str) -> list[Pair]:
-    """The name and the factor of the change."""
+    """Which methods ignore the change, its name and its factor."""
     factor = f"<b>{_factor(result, step)}</b>{below_zero(result, step, theme)}"
-    return [Pair(Band([": ".join(_heading(result))]), Band([factor], LARGE))]
+    return [Pair(Band([": ".join(_heading(result, step))]), Band([factor], LARGE))]
 
 
 def below_zero(result: EffectOnData, step: int, theme: str) -> str:
@@ -66,17 +66,39 @@ def what_is_drawn(result: EffectOnData) -> str:
     return text("neuron (z of case {n}: ○ before, ● after)", n=result.case)
 
 
-def _heading(result: EffectOnData) -> list[str]:
-    """Return the full name of the change with the row that it changes, and what one sees of it."""
+def _heading(result: EffectOnData, step: int) -> list[str]:
+    """Return who ignores the change, with the row that it changes, and what one sees of it."""
     effect = result.effect
     transform, name = effect.transform, text(effect.transform.label)
     if transform.operation.one_row:
         n = effect.index if transform.matrix == "W" else result.case
         row = text("neuron {n}", n=n) if transform.matrix == "W" else text("case {n}", n=n)
         name = text("{name} ({row})", name=name, row=row)
+    name = _answer(result, step, name)
     if result.dataset.image_shape is None:
         return [f"<b>{name}</b>", str(BARS[transform.matrix])]
     return [f"<b>{name}</b>", str(text(transform.on_images))]
+
+
+def _answer(result: EffectOnData, step: int, change: str) -> str:
+    """Return which of all methods ignore a change; its name where one has no plain verdict."""
+    effect = result.effect
+    signs = [sign_and_words(effect, method, step)[0] for method in effect.methods.values()]
+    if result.hidden or not {*signs} <= {"✓", "✗"}:
+        return change
+    names = [
+        str(text(method.normalizer.title))
+        for method, sign in zip(effect.methods.values(), signs, strict=True)
+        if sign == "✓"
+    ]
+    if not names:
+        return text("None ignores {change}", change=change)
+    if len(names) == len(signs):
+        return text("All ignore {change}", change=change)
+    if len(names) == 1:
+        return text("Only {name} ignores {change}", name=names[0], change=change)
+    who = str(text("{first} and {last}", first=listed(names[:-1]), last=names[-1]))
+    return text("{who} ignore {change}", who=who[0].upper() + who[1:], change=change)
 
 
 def _factor(result: EffectOnData, step: int) -> str:
