@@ -120,29 +120,29 @@ def test_a_column_begins_below_its_own_head_where_it_has_more_panels_than_its_ne
     assert layout.yaxis2.domain[0] == pytest.approx(layout.yaxis3.domain[0]), "both end below"
 
 
-def test_a_hall_leaves_out_panels_and_sentences_and_the_others_have_their_room() -> None:
+def test_a_slide_leaves_out_panels_and_sentences_and_the_others_have_their_room() -> None:
     kept, other = Panel(AXIS, AXIS, ["kept"]), Panel(AXIS, AXIS, ["other"], [note("in it", 0, 0)])
     told = Band(["told on a page", "and this"])
 
-    def hall_of(kept: Panel, other: Panel, told: Band) -> tuple[dict[str, Any], set[str]]:
+    def slide_of(kept: Panel, other: Panel, told: Band) -> tuple[dict[str, Any], set[str]]:
         figure = Sheet([told], rows=[[other, kept]]).on([line(), line("2")], "light")
-        hall = figure.layout.meta["hall"]
+        slide = figure.layout.meta["slide"]
         words = [one.text for one in figure.layout.annotations]
         shown = {
             changed.get("text", words[int(at)] if int(at) < len(words) else "")
-            for at in map(str, range(max(len(words), len(hall["annotations"]))))
-            if (changed := hall["annotations"].get(at, {})).get("visible") is not False
+            for at in map(str, range(max(len(words), len(slide["annotations"]))))
+            if (changed := slide["annotations"].get(at, {})).get("visible") is not False
         }
         assert {"told on a page<br>and this", "kept", "other", "in it"} == {*words}, "on a page"
-        return hall, shown
+        return slide, shown
 
-    hall, shown = hall_of(kept, other, told)
-    assert (hall["absent"], shown) == ([], {"told on a page<br>and this", "kept", "other", "in it"})
-    both = hall["xaxis2"]["domain"]
-    hall, shown = hall_of(kept, other._replace(in_hall=False), told._replace(in_hall=["brief"]))
-    assert (hall["absent"], shown) == (["x"], {"brief", "kept"})
-    assert (hall["xaxis"]["visible"], hall["yaxis"]["visible"]) == (False, False)
-    assert hall["xaxis2"]["domain"] == [0, 1] != both
-    assert "yaxis" not in hall["edges"]
-    _, shown = hall_of(kept, other, told._replace(in_hall=()))
+    whole = Sheet([told], rows=[[other, kept]]).on([line(), line("2")], "light").layout.meta
+    assert "slide" not in whole
+    both = whole["hall"]["xaxis2"]["domain"]
+    slide, shown = slide_of(kept, other._replace(on_slide=False), told._replace(on_slide=["brief"]))
+    assert (slide["absent"], shown) == (["x"], {"brief", "kept"})
+    assert (slide["xaxis"]["visible"], slide["yaxis"]["visible"]) == (False, False)
+    assert slide["xaxis2"]["domain"] == [0, 1] != both
+    assert "yaxis" not in slide["edges"]
+    _, shown = slide_of(kept, other, told._replace(on_slide=()))
     assert shown == {"kept", "other", "in it"}

@@ -79,10 +79,9 @@ class Experiment:
         return jnp.concatenate([*map(jnp.atleast_1d, self.figures(params, cases, key))])
 
 
-def lightly(function: Callable[..., Any], **given: Any) -> Callable[..., Any]:
+def lightly(function: Callable[..., Any], **given: Any) -> Any:
     """Return what jax.jit does, compiled soon, for what runs a few times."""
-    compiled: Callable[..., Any] = jax.jit(function, compiler_options=_options(), **given)
-    return compiled
+    return jax.jit(function, compiler_options=_options(), **given)
 
 
 @cache

@@ -72,7 +72,7 @@ def _sheet(result: Axes, m: int, places: list[Place], theme: str) -> Sheet:
     narrowest = round(max(width(f"<b>{title}</b>", SIZE) for title in titles)) + 6
     columns: list[Any] = [
         tuple(
-            _panel(panel, place, m, theme, narrowest, named=not number)._replace(in_hall=not down)
+            _panel(panel, place, m, theme, narrowest, named=not number)._replace(on_slide=not down)
             for down, place in enumerate(places)
         )
         for number, panel in enumerate(panels.values())

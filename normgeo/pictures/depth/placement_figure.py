@@ -79,7 +79,7 @@ def _sheet(result: Placement, depth: int, theme: str) -> Sheet:
     return Sheet(
         [
             answer(advice(found, depth)),
-            Band([f"{evidence(found, depth)[1]} {LIMITS}"], in_hall=[LIMITS]),
+            Band([f"{evidence(found, depth)[1]} {LIMITS}"], on_slide=[LIMITS]),
         ],
         rows=[[_accuracy(found, depth, theme), _loss(found, depth, theme)]],
         foot=[told(theme, result.about)],
@@ -141,7 +141,7 @@ def _loss(found: Accuracy, depth: int, theme: str) -> Panel:
         },
         shapes=[upright(depth, {"color": THEMES[theme].muted, "width": 2})],
         high=HIGH,
-        in_hall=False,
+        on_slide=False,
         over=[Band([_numbers(found, warming, depth, True)], NUMBERS) for warming in WARMING],
     )
 

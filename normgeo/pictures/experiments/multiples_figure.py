@@ -37,7 +37,7 @@ def figure(result: Multiples, theme: str) -> go.Figure:
         for place, pair in enumerate(zip(result.experiments, curves, strict=True))
     ]
     whole = Sheet(
-        [answer(result.headline), told(theme, KEY)._replace(in_hall=())],
+        [answer(result.headline), told(theme, KEY)._replace(on_slide=())],
         rows=[panels[at : at + IN_A_ROW] for at in range(0, len(panels), IN_A_ROW)],
     ).on(traces(curves, theme), theme)
     picks = [_pick(n, *pair) for n, pair in enumerate(zip(result.experiments, curves, strict=True))]
@@ -89,7 +89,7 @@ def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) ->
         over=[
             Band([f"<b>{about.title}</b>"]),
             Band([paper], SMALL),
-            Band([verdict], SMALL, color, sign, in_hall=[word]),
+            Band([verdict], SMALL, color, sign, on_slide=[word]),
         ],
     )
 

@@ -50,7 +50,7 @@ def beside(result: EffectOnData, key: str, step: int, theme: str) -> list[Band |
             Band([f"<b>{name}</b>"], SIZE, legible(method_color(normalizer), look.paper, look.ink)),
             answer(verdict, color=marks.color(sign, theme) if sign else look.ink, sign=sign),
         ),
-        Band(numbers, SMALL, look.muted, in_hall=numbers[:1]),
+        Band(numbers, SMALL, look.muted, on_slide=numbers[:1]),
     ]
 
 

@@ -18,17 +18,19 @@ const CONFIG = { displayModeBar: false, doubleClick: "reset" };
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
 // How large type is, and how much higher a figure, on this screen.
-function fit(width, plot, least) {
+function fit(width, plot, meta) {
   const [wide, high] = [window.innerWidth / DESIGNED[0], window.innerHeight / DESIGNED[1]];
   const scale = wide < 1 ? Math.max(wide, LEAST_WIDE) : clamp(Math.min(wide, high), 1, MOST);
   const stacked = Math.max(scale, 1);
   if (width < NARROW * stacked) {
-    return { narrow: true, scale: stacked, height: stacked };
+    const half = meta.half && width >= HALF * stacked;
+    return { narrow: true, scale: stacked, height: stacked, form: half ? "half" : "narrow" };
   }
   const shown = hall(plot);
-  if (shown && least) {
+  const form = shown?.larger > 1 && meta.slide ? "slide" : "hall";
+  if (shown && meta[form]) {
     const larger = Math.max(scale * shown.larger, Math.min(width / ALONE, 1));
-    return { narrow: false, scale: Math.min(larger, shown.whole / least), height: 1, ...shown };
+    return { narrow: false, scale: Math.min(larger, shown.whole / meta[form].least), height: 1, form, ...shown };
   }
   return { narrow: false, scale, height: Math.max(scale * LEAST_HIGH, clamp(high, LEAST_HIGH, MOST)) };
 }
@@ -88,7 +90,7 @@ class Player {
   }
 
   fit() {
-    return fit(this.width(), this.plot, this.base.layout.meta.hall?.least);
+    return fit(this.width(), this.plot, this.base.layout.meta);
   }
 
   // 0 where the page does not show it.
@@ -98,18 +100,16 @@ class Player {
 
   // The whole figure of a frame, as it fits the screen.
   figure(place = this.place) {
-    const { narrow, scale, height, whole } = this.fit();
+    const { scale, height, whole, form } = this.fit();
     const { data: every, layout: own, template, more } = this.framed(place);
     const { meta } = this.base.layout;
-    let [layout, data] = [own, every];
-    layout.height = meta.height;
-    if (narrow) {
-      const form = meta.half && this.width() >= HALF * scale ? "half" : "narrow";
-      layout = over(layout, { ...meta[form], ...more?.[form] });
-    } else if (whole) {
-      layout = over(layout, { ...fitted(meta.hall, whole / scale), ...more?.hall });
-      data = data.map((one) => (meta.hall.absent.includes(one.xaxis ?? "x") ? { ...one, visible: false } : one));
+    let layout = { ...own, height: meta.height };
+    if (form) {
+      const shown = whole ? fitted(meta[form], whole / scale) : meta[form];
+      layout = over(layout, { ...shown, ...more?.[form] });
     }
+    const absent = meta[form]?.absent ?? [];
+    const data = every.map((one) => (absent.includes(one.xaxis ?? "x") ? { ...one, visible: false } : one));
     layout.height = Math.round(layout.height * (whole ? scale : height));
     if (scale !== 1) {
       const { height: exact } = layout;

@@ -81,14 +81,13 @@ def add_slider(
     names = [str(frame["name"]) for frame in frames]
     pause = PLAYED // max(len(frames) - 1, 1)
     foot = figure.layout.margin.b if figure.layout.margin.b is not None else 80
-    if hall := (figure.layout.meta or {}).get("hall"):
-        longer = {key: hall[key] + HALL for key in ("height", "least")}
-        margin = hall["margin"] | {"b": hall["margin"]["b"] + HALL}
-        figure.update_layout(
-            meta={**figure.layout.meta, "hall": hall | longer | {"margin": margin}}
-        )
+    forms = figure.layout.meta or {}
     figure.update_layout(
-        meta={**(figure.layout.meta or {}), "single": single},
+        meta={
+            **forms,
+            **{key: _longer(forms[key]) for key in ("hall", "slide") if key in forms},
+            "single": single,
+        },
         height=figure.layout.height + STRIP,
         margin={"b": foot + STRIP},
         sliders=[
@@ -136,6 +135,12 @@ def add_slider(
             }
         ],
     )
+
+
+def _longer(form: dict[str, Any]) -> dict[str, Any]:
+    """A form as high as a screen, with room for a slider."""
+    margin = form["margin"] | {"b": form["margin"]["b"] + HALL}
+    return form | {key: form[key] + HALL for key in ("height", "least")} | {"margin": margin}
 
 
 def for_script(figure: go.Figure) -> dict[str, Any]:

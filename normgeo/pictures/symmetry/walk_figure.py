@@ -214,13 +214,13 @@ def _panels(result: Walks, t: int, reach: Reach, theme: str) -> Sequence[tuple[P
                 {"range": [0, reach.step], "nticks": 3, "title": text("step")},
                 head,
                 high=HIGH[0],
-                in_hall=False,
+                on_slide=False,
             ),
             Panel(
                 {**across, "title": title, "showgrid": False},
                 {"range": reach.predictions, "nticks": 4, "title": predicted, "zeroline": False},
                 high=HIGH[1],
-                over=[Band((), in_hall=head), Band(kl_words(one, t, theme), LARGE)],
+                over=[Band((), on_slide=head), Band(kl_words(one, t, theme), LARGE)],
             ),
         )
         for one, head in zip(_walks(result), heads, strict=True)

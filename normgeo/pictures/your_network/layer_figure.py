@@ -61,14 +61,14 @@ def figure(result: Neurons, theme: str) -> go.Figure:
         words = [_frozen(result, look.muted, upward["range"][1])]
         turning, each = turning._replace(notes=words, shapes=below), each._replace(shapes=below)
     first, *others = result.headline
-    in_hall = [one for one in result.of_turning if one != first]
+    on_slide = [one for one in result.of_turning if one != first]
     return Sheet(
         [
             answer(first),
             Band(
                 [" ".join(map(str, others))],
                 color=look.muted,
-                in_hall=[" ".join(map(str, in_hall))],
+                on_slide=[" ".join(map(str, on_slide))],
             ),
         ],
         rows=[[turning, each, _shorter(result, look.muted, look.ink)]],
@@ -106,7 +106,7 @@ def _shorter(result: Neurons, muted: str, ink: str) -> Panel:
     if len(found) and low < (most := np.log10(found[0])) < high - 0.25 * (high - low):
         largest = {"yref": "y", "yshift": 8, "font": {"size": SIZE, "color": ink}}
         said.append(note(text("<b>{most}</b>", most=percent(found[0])), 0.05, most, **largest))
-    return Panel(across, upward, head, said, [counts], high=(280, 240), share=0.8, in_hall=False)
+    return Panel(across, upward, head, said, [counts], high=(280, 240), share=0.8, on_slide=False)
 
 
 def _drawable(values: Iterable[Any]) -> Array:

@@ -24,6 +24,7 @@ class Form(NamedTuple):
         width: of a figure. narrow: whether panels stand below each other, as on a phone.
         high: of a figure where the screen decides, as in a hall; 0 where its panels do.
         edge: to the left of a panel, which words over it take as well.
+        slide: whether it has one thing alone.
 
     """
 
@@ -31,6 +32,7 @@ class Form(NamedTuple):
     narrow: bool = False
     high: int = 0
     edge: float = 0.0
+    slide: bool = False
 
     @property
     def at_edge(self) -> bool:
@@ -43,7 +45,7 @@ class Band(NamedTuple):
 
     Attributes:
         sign: a mark before them.
-        in_hall: what a hall has in their place, where few are read; None for the same.
+        on_slide: what a slide has in their place, where few are read; None for the same.
 
     """
 
@@ -51,11 +53,11 @@ class Band(NamedTuple):
     size: int = SIZE
     color: str | None = None
     sign: str = ""
-    in_hall: Sequence[str] | None = None
+    on_slide: Sequence[str] | None = None
 
     def said(self, form: Form) -> Sequence[str]:
         """Return the sentences of a form."""
-        return self.sentences if self.in_hall is None or not form.high else self.in_hall
+        return self.sentences if self.on_slide is None or not form.slide else self.on_slide
 
     def type(self, form: Form) -> int:
         """Return the size of its type."""

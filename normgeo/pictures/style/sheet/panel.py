@@ -40,7 +40,7 @@ class Panel(NamedTuple):
             hall around it alone.
         narrowest: pixels of its width at least, where others give way.
         lowest: the share of its height that is enough where a screen is low.
-        in_hall: whether a hall shows it, which has room for one thing.
+        on_slide: whether a slide shows it, which has one thing.
 
     """
 
@@ -59,7 +59,7 @@ class Panel(NamedTuple):
     widest: str = ""
     narrowest: int = 0
     lowest: float = LEAST
-    in_hall: bool = True
+    on_slide: bool = True
 
     def beside(self, first: bool, form: Form) -> float:
         """Return the pixels for what stands at its left."""

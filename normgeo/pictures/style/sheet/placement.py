@@ -15,7 +15,7 @@ from normgeo.pictures.style.template import SIZE, SMALL
 
 NAMES = 1.6  # of a line of the legend, of the size of its type
 MENU, BUTTON = 48, 28  # pixels of the height of buttons, and around the label of one
-NOWHERE = {"visible": False, "domain": [0, 0.001]}  # the axes of a panel that a hall leaves out
+NOWHERE = {"visible": False, "domain": [0, 0.001]}  # the axes of a panel that a slide leaves out
 SYMBOL = 51  # pixels of what a legend draws before a name, with what is between two names
 
 
@@ -120,10 +120,6 @@ class Placement:
             if place in sheet.panels:
                 layout |= self._axes(sheet, place, box)
         if self.form.high:
-            absent = [n for at, (n, _) in sheet.panels.items() if at not in self.grid.boxes]
-            layout["absent"] = [axis_name("x", n) for n in absent]
-            for n in absent:
-                layout |= {f"{letter}axis{n if n > 1 else ''}": NOWHERE for letter in "xy"}
             layout["least"] = round(top + self.grid.least + bottom)
             layout["edges"] = {
                 f"{axis_name('y', n)[0]}axis{axis_name('y', n)[1:]}": [
@@ -133,6 +129,11 @@ class Placement:
                 for place, (n, _) in sheet.panels.items()
                 if place in self.grid.boxes
             }
+        if self.form.slide:
+            absent = [n for at, (n, _) in sheet.panels.items() if at not in self.grid.boxes]
+            layout["absent"] = [axis_name("x", n) for n in absent]
+            for n in absent:
+                layout |= {f"{letter}axis{n if n > 1 else ''}": NOWHERE for letter in "xy"}
         return layout
 
     def words(self, sheet: Said) -> Layout:
@@ -220,9 +221,9 @@ def _rows(sheet: Said, form: Form) -> list[list[list[int]]]:
     sizes = [len(column) for row in sheet.columns for column in row]
     ends = iter(pairwise(accumulate(sizes, initial=0)))
     rows = [[[*range(*next(ends))] for _ in row] for row in sheet.columns]
-    if not form.high:
+    if not form.slide:
         return rows
-    absent = {at for at, (_, panel) in sheet.panels.items() if not panel.in_hall}
+    absent = {at for at, (_, panel) in sheet.panels.items() if not panel.on_slide}
     kept = ([[at for at in column if at not in absent] for column in row] for row in rows)
     return [row for each in kept if (row := [column for column in each if column])]
 

@@ -16,13 +16,18 @@ from normgeo.pictures.style.sheet.placement import Placement
 from normgeo.pictures.style.sheet.table_cell import Marks
 from normgeo.pictures.style.template import RIGHT_MARGIN, dress
 
-FORMS = {"": Form(1140), "narrow": Form(328, narrow=True), "hall": Form(790, high=372)}
-"""A page, a phone, and a hall, by their names in `meta`; a page's is the layout itself."""
+HALL = Form(790, high=372)
+FORMS = {"": Form(1140), "narrow": Form(328, narrow=True), "hall": HALL}
+"""A page, a phone, and a screen that decides the height, by their names in `meta`; a page's is the
+layout itself."""
 
 WORDS = "annotations", "shapes"
 
 HALF = {"half": Form(500, high=430)}
 """Half a screen, where two figures are seen beside each other."""
+
+SLIDE = {"slide": HALL._replace(slide=True)}
+"""What a hall reads, where that is less than elsewhere."""
 
 
 @final
@@ -79,6 +84,16 @@ class Sheet:
         return {place: (n, panel) for n, (place, panel) in enumerate(found, start=1)}
 
     @property
+    def says_less(self) -> bool:
+        """Whether a slide leaves something out."""
+        panels = [panel for _, panel in self.panels.values()]
+        bands = [*self.bands, *self.foot, *(one for p in panels for one in (*p.over, *p.aside))]
+        single = [band for one in bands for band in (one if isinstance(one, Pair) else [one])]
+        return not all(panel.on_slide for panel in panels) or any(
+            isinstance(one, Band) and one.on_slide is not None for one in single
+        )
+
+    @property
     def axes(self) -> Layout:
         """The axes of the panels, wherever they stand."""
         found: Layout = {}
@@ -101,7 +116,8 @@ def drawn(
         if "legendgroup" in one:
             one.legendgroup = one.legendgroup or one.name
     names = [*dict.fromkeys(_named(figure))] if sheets[opening].legend else []
-    forms = FORMS | (HALF if sheets[opening].half else {})
+    first = sheets[opening]
+    forms = FORMS | (HALF if first.half else {}) | (SLIDE if first.says_less else {})
     placed = {key: Placement.of(sheets, form, names, theme) for key, form in forms.items()}
     layouts = {key: each.layout(sheets[opening]) for key, each in placed.items()}
     words = {key: [each.words(sheet) for sheet in sheets] for key, each in placed.items()}
