@@ -87,7 +87,7 @@ def test_each_small_picture_has_a_scale_of_steps_on_every_screen():
 def test_headline_counts_verdicts_and_names_the_seeds_that_decide():
     result = Multiples(tuple(learned(CURVES[name]) for name in (*CURVES, "fails")))
     assert result.headline == (
-        "Of 4 statements of the paper, tried small: 1 holds, 2 fail, 1 is open."
+        "Of 4 claims of the paper, in small runs: 1 holds, 2 fail, 1 is open."
     )
     assert [one.evidence for one in result.experiments[:3]] == [
         "layer norm reaches the best result without a norm after this share of the steps, seed by "

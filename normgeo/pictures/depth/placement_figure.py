@@ -19,7 +19,7 @@ from normgeo.base.text import text
 from normgeo.pictures.depth.accuracy import CLASSES, KINDS, WARMING, Accuracy
 from normgeo.pictures.depth.placement import Placement
 from normgeo.pictures.depth.places_figure import COLORS, SYMBOLS
-from normgeo.pictures.depth.recommendation import advice, evidence
+from normgeo.pictures.depth.recommendation import advice, evidence, small_depths
 from normgeo.pictures.style.annotations import KEPT, halo, note
 from normgeo.pictures.style.colors import blend
 from normgeo.pictures.style.lines import rounded
@@ -79,7 +79,10 @@ def _sheet(result: Placement, depth: int, theme: str) -> Sheet:
     return Sheet(
         [
             answer(advice(found, depth)),
-            Band([f"{evidence(found, depth)[1]} {LIMITS}"], on_slide=[LIMITS]),
+            Band(
+                [f"{evidence(found, depth)[1]} {LIMITS}"],
+                on_slide=[f"{small_depths(found)} {LIMITS}".strip()],
+            ),
         ],
         rows=[[_accuracy(found, depth, theme), _loss(found, depth, theme)]],
         foot=[told(theme, result.about)],

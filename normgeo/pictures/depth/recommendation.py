@@ -72,7 +72,7 @@ def evidence(found: Accuracy, depth: int) -> tuple[str, str]:
             for kind, name in KINDS.items()
         )
         reached = text("Test accuracy: {every}.", every=listed(told))
-    rest = [_elsewhere(found), _no_difference(found), _warm_up(found, depth)]
+    rest = [_elsewhere(found), small_depths(found), _warm_up(found, depth)]
     return reached, " ".join(str(one) for one in rest if one)
 
 
@@ -94,7 +94,7 @@ def _span(shares: Sequence[float]) -> str:
     return low if low == high else text("{low} to {high}", low=low, high=high)
 
 
-def _no_difference(found: Accuracy) -> str:
+def small_depths(found: Accuracy) -> str:
     """Up to which depth no place is ahead of another; "" where one is at the smallest."""
     same = 0
     for depth in found.depths:

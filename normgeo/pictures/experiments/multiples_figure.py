@@ -18,10 +18,15 @@ from normgeo.tables import marks
 SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
 HIGH = 125, 170
 IN_A_ROW = 4
+SHARE = f"{FASTER:.0%}"
+RULE = text(
+    "Holds: at most {share} of the other's steps in every seed. Fails: as many or more, or never.",
+    share=SHARE,
+)
 KEY = text(
-    "30%: the paper's favorite needs 30% of the other's steps. In every seed {share} or less: it "
+    "30%: as good as the other method after 30% of its steps. In every seed at most {share}: it "
     "holds; 100% or more, or never: it fails.",
-    share=f"{FASTER:.0%}",
+    share=SHARE,
 )
 UP = {"ranks": text("mean rank"), "%": text("error, %"), "nats": text("loss, nats")}
 """What stands at the left of curves, by the first word of their unit."""
@@ -37,7 +42,7 @@ def figure(result: Multiples, theme: str) -> go.Figure:
         for place, pair in enumerate(zip(result.experiments, curves, strict=True))
     ]
     whole = Sheet(
-        [answer(result.headline), told(theme, KEY)._replace(on_slide=())],
+        [answer(result.headline), told(theme, KEY)._replace(on_slide=[RULE])],
         rows=[panels[at : at + IN_A_ROW] for at in range(0, len(panels), IN_A_ROW)],
     ).on(traces(curves, theme), theme)
     picks = [_pick(n, *pair) for n, pair in enumerate(zip(result.experiments, curves, strict=True))]

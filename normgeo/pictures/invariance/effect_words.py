@@ -67,25 +67,26 @@ def what_is_drawn(result: EffectOnData) -> str:
 
 
 def _heading(result: EffectOnData, step: int) -> list[str]:
-    """Return who ignores the change, with the row that it changes, and what one sees of it."""
+    """Return who ignores what one sees of the change, and its name with the row that it changes."""
     effect = result.effect
     transform, name = effect.transform, text(effect.transform.label)
     if transform.operation.one_row:
         n = effect.index if transform.matrix == "W" else result.case
         row = text("neuron {n}", n=n) if transform.matrix == "W" else text("case {n}", n=n)
         name = text("{name} ({row})", name=name, row=row)
-    name = _answer(result, step, name)
     if result.dataset.image_shape is None:
-        return [f"<b>{name}</b>", str(BARS[transform.matrix])]
-    return [f"<b>{name}</b>", str(text(transform.on_images))]
+        return [f"<b>{_answer(result, step, name) or name}</b>", str(BARS[transform.matrix])]
+    seen = text(transform.on_images)
+    answered = _answer(result, step, seen)
+    return [f"<b>{answered}</b>", name] if answered else [f"<b>{name}</b>", seen]
 
 
 def _answer(result: EffectOnData, step: int, change: str) -> str:
-    """Return which of all methods ignore a change; its name where one has no plain verdict."""
+    """Return which of all methods ignore a change; "" where one has no plain verdict."""
     effect = result.effect
     signs = [sign_and_words(effect, method, step)[0] for method in effect.methods.values()]
     if result.hidden or not {*signs} <= {"✓", "✗"}:
-        return change
+        return ""
     names = [
         str(text(method.normalizer.title))
         for method, sign in zip(effect.methods.values(), signs, strict=True)

@@ -51,7 +51,11 @@ def figure(result: Walks, theme: str) -> go.Figure:
         Sheet(
             [answer(headline(result.found)), *_reasons(result, theme)],
             rows=[_panels(result, t, reach, theme)],
-            foot=[told(theme, "; ".join(map(str, (*about(result), letters(result)))))],
+            foot=[
+                told(theme, "; ".join(map(str, (*about(result), letters(result)))))._replace(
+                    on_slide=about(result)[:1]
+                )
+            ],
             right=8,
             legend=False,
         )

@@ -20,9 +20,9 @@ def null_words(result: Walks, t: int, theme: str) -> list[str]:
 
 def random_words(result: Walks, t: int, theme: str) -> list[str]:
     """The same of a walk at random."""
-    line = text("W {r} R with a random R", r=_added(result, t))
+    line = text("a random R is added: W {r} R", r=_added(result, t))
     if result.null is not None:
-        line = text("{line}: just as far", line=line)
+        line = text("a random step, as long: W {r} R", r=_added(result, t))
     return [text("<b>Along a random direction</b>"), colored(line, THEMES[theme].muted, SMALL)]
 
 

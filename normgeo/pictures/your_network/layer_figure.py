@@ -50,7 +50,7 @@ def figure(result: Neurons, theme: str) -> go.Figure:
     order = ordered(heights, shown)
     balanced = placed[1] if placed and result.height == "angle" else None
     each = Panel(
-        places(order),
+        places(order, text("slowest") if result.height == "angle" else text("smallest")),
         upward,
         [text("<b>neuron by neuron</b>")],
         high=(280, 240),
@@ -142,7 +142,7 @@ def _marks(
             mode="markers+text",
             marker=marker,
             text=_numbers(result, of) if name == FROZEN else None,
-            textposition="top center",
+            textposition="top left",
             textfont={"size": SIZE, "color": look.ink},
             cliponaxis=False,
             customdata=of,

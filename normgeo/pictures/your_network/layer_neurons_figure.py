@@ -25,19 +25,24 @@ def ordered(heights: Array, shown: Array) -> Array:
     return found
 
 
-def places(order: Array) -> dict[str, Any]:
-    """An axis with a place for each neuron, by its number where there is room."""
+def places(order: Array, first: str) -> dict[str, Any]:
+    """An axis with a place for each neuron, by its number where there is room.
+
+    Args:
+        order: of the neurons. first: what the first one is.
+
+    """
     few = len(order) <= LABELED
     words = {
         "tickvals": list(range(1, len(order) + 1)),
         "ticktext": [str(h) for h in order.tolist()],
-        "title": text("neuron, smallest first"),
+        "title": text("neuron, {which} first", which=first),
     }
     return {
         "range": [0.3, max(len(order), 1) + 0.7],
         "showgrid": False,
         "zeroline": False,
-        **(words if few else {"title": text("neurons, smallest first"), "nticks": 5}),
+        **(words if few else {"title": text("neurons, {which} first", which=first), "nticks": 5}),
     }
 
 
