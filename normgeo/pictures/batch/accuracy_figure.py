@@ -95,13 +95,19 @@ def about(result: Accuracy) -> str:
     )
 
 
-def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
-    """The axes, with the accuracies at batches of m above them."""
-    low, high = result.sizes[0], result.sizes[-1]
-    shares = [
+def headline(result: Accuracy, m: int) -> Band:
+    """The accuracies at batches of m."""
+    shares = (
         f'<b style="color:{_color(key)}">{_share(result, key, m).replace(" ", KEPT)}</b>'
         for key in result.shares
-    ]
+    )
+    words = text("<b>Accuracy in batches of {m}:</b>", m=m)
+    return Band(["  ".join([str(words), *shares])], LARGE)
+
+
+def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
+    """The axes, with a line at batches of m."""
+    low, high = result.sizes[0], result.sizes[-1]
     missing = {
         method: sizes
         for method in result.shares
@@ -122,10 +128,6 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
         shapes=[upright(m, {"color": THEMES[theme].muted, "width": 2})],
         high=(220, 200),
         share=share,
-        over=[
-            Band([text("accuracy in batches of {m}", m=m)]),
-            Band(["   ".join(shares)], LARGE),
-        ],
     )
 
 

@@ -86,7 +86,8 @@ def _sheet(result: Axes, m: int, places: list[Place], theme: str) -> Sheet:
     said = told(theme, f"{about} {cases_drawn(m, places[-1])}".strip())
     if m == 1:
         said = Band([one_case(len(places) > 1)])
-    return Sheet([], rows=[columns], phone=phone, right=10, foot=[said], legend=False)
+    bands = [] if result.accuracy is None else [accuracy_figure.headline(result.accuracy, m)]
+    return Sheet(bands, rows=[columns], phone=phone, right=10, foot=[said], legend=False)
 
 
 def _panel(panel: Panel, place: Place, m: int, theme: str, narrowest: int, *, named: bool) -> Cell:

@@ -38,6 +38,12 @@ from normgeo.pictures.style.sheet import (
 from normgeo.pictures.style.template import CLAIM, SMALL, THEMES, log_ticks
 
 NUMBERS = 22  # type of the numbers over a panel
+BLOCKS = {
+    "pre": text("pre-norm: x + block(norm(x))"),
+    "post": text("post-norm: norm(x + block(x))"),
+    "none": text("no norm: x + block(x)"),
+}
+"""What a block makes of the stream x, by the place of its norm."""
 BRIEF = {"without": text("no warm-up"), "with": text("warm-up of the rate")}
 GLYPHS = {
     "with": {"circle": "●", "square": "■", "diamond": "◆"},
@@ -85,7 +91,7 @@ def _sheet(result: Placement, depth: int, theme: str) -> Sheet:
             ),
         ],
         rows=[[_accuracy(found, depth, theme), _loss(found, depth, theme)]],
-        foot=[told(theme, result.about)],
+        foot=[told(theme, result.about)._replace(on_slide=())],
     )
 
 
@@ -206,7 +212,7 @@ def _lines(found: Accuracy, number_: int, theme: str) -> Iterator[go.Scatter]:
             y=rounded(values[0]),
             customdata=list(zip(*map(rounded, told_), rates, strict=True)),
             mode="lines+markers",
-            name=name,
+            name=BLOCKS[kind],
             showlegend=number_ == 1 and warming == "with",
             line={"color": COLORS[kind], "width": 3 if warming == "with" else 1.5},
             marker=_marker(kind, warming, theme, 9),
