@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 
 from benchmarks.timing import Row, interleaved
 from normgeo.experiments.results import STATEMENTS
@@ -12,6 +13,8 @@ NEEDED = "import jax, optax; jax.jit(lambda x: x + 1)(1)"
 
 
 def rows() -> Iterator[Row]:
+    if find_spec("jax") is None:
+        raise RuntimeError("Experiments need JAX, which is not here. Install normgeo[experiments].")
     for name in STATEMENTS:
         pair = interleaved(
             running("-m", "normgeo", "experiment", name, "--steps", "20"), running("-c", NEEDED), 1
