@@ -256,7 +256,7 @@ IN_SIGHT = {
 """What a page answers, in words of its main picture."""
 OPENS_AT = {"recurrent": "1.4", "symmetry": "1", "batch": "2"}
 """The frame that opens, by its label."""
-PANELS = {"/": 3, "/recurrent": 2}
+PANELS = {"/": 3, "/recurrent": 2, "/invariance": 1}
 """How many panels of it are compared."""
 
 

@@ -38,10 +38,10 @@ from normgeo.pictures.style.sheet import (
 from normgeo.pictures.style.template import CLAIM, SMALL, THEMES, log_ticks
 
 NUMBERS = 22  # type of the numbers over a panel
+MADE = "x + block(norm(x))", "norm(x + block(x))", "x + block(x)"
 BLOCKS = {
-    "pre": text("pre-norm: x + block(norm(x))"),
-    "post": text("post-norm: norm(x + block(x))"),
-    "none": text("no norm: x + block(x)"),
+    kind: text("{name}: {made}", name=name, made=made)
+    for (kind, name), made in zip(KINDS.items(), MADE, strict=True)
 }
 """What a block makes of the stream x, by the place of its norm."""
 BRIEF = {"without": text("no warm-up"), "with": text("warm-up of the rate")}

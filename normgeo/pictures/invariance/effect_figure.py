@@ -74,7 +74,14 @@ def _sheet(result: EffectOnData, grid: Grid, step: int, theme: str) -> Sheet:
         high=PICTURES,
     )
     dots = tuple(_panel(result, key, step, theme) for key in result.rows)
-    return Sheet(heading(result, step, theme), rows=[[pictures, dots]], right=8, legend=False)
+    answers_first = [[1 + place] for place in range(len(dots))]
+    return Sheet(
+        heading(result, step, theme),
+        rows=[[pictures, dots]],
+        phone=[*answers_first, [0]],
+        right=8,
+        legend=False,
+    )
 
 
 def _panel(result: EffectOnData, key: str, step: int, theme: str) -> Panel:
