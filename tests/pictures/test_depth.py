@@ -305,6 +305,16 @@ def leading(kind, depth, ahead=100):
     return replace(KEPT, runs=runs)
 
 
+def test_legend_says_what_each_block_does_to_the_stream():
+    """As the formulas of normgeo.networks.blocks: the norm of post-norm is around the sum."""
+    figure = PICTURES["placement"].figure(PICTURES["placement"].compute(Settings()), "light")
+    assert {one.name for one in figure.data if one.showlegend and ": " in one.name} == {
+        "pre-norm: x + block(norm(x))",
+        "post-norm: norm(x + block(x))",
+        "no norm: x + block(x)",
+    }
+
+
 def test_the_recommendation_and_its_reasons_follow_from_the_numbers():
     assert advice(KEPT, 32) == "With 32 blocks put the norm first in each block: pre-norm."
     deepest = KEPT.runs["pre", "with"][-1]

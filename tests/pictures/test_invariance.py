@@ -242,9 +242,9 @@ def test_heading_names_the_methods_whose_z_stands_still(change):
         if all(np.allclose(method.before.z, after.z, rtol=1e-9) for after in method.after)
         or (TRANSFORMS[change].rescales and np.allclose(method.before.z, method.after[-1].z))
     ]
-    words = {1: "Only {} ignores", 2: "{} and {} ignore", 3: "All ignore"}[len(still)]
-    said = words.format(*still)
-    assert drawn.layout.annotations[0].text.startswith(f"<b>{said[0].upper()}{said[1:]} ")
+    words = {1: "Of these 3, only {} ignores", 2: "Of these 3, {} and {} ignore", 3: "All 3 ignore"}
+    said = words[len(still)].format(*still)
+    assert drawn.layout.annotations[0].text.startswith(f"<b>{said} ")
 
 
 def test_heading_has_no_verdict_where_one_is_hidden_or_not_plain(iris):

@@ -109,6 +109,25 @@ def test_frozen_neuron_is_marked_by_shape_and_word() -> None:
     assert "Neuron 11, frozen: norm of the row 7.92" in PICTURE.description(result)
 
 
+def test_slide_shows_what_epsilon_does_where_that_is_the_answer(subtests: pytest.Subtests) -> None:
+    """Elsewhere it leaves out both the plot and the sentence."""
+    kept = []
+    for key in EXAMPLES:
+        with subtests.test(key=key):
+            result, drawn = made(layer=key)
+            slide, words = drawn.layout.meta["slide"], [n.text for n in drawn.layout.annotations]
+            told = {
+                changed.get("text", words[int(at)])
+                for at in map(str, range(len(words)))
+                if (changed := slide["annotations"].get(at, {})).get("visible") is not False
+            }
+            answers = result.headline[0].startswith("ε shortens")
+            assert (slide["absent"] == []) is answers
+            assert any("ε" in one for one in told) is answers
+            kept.append(answers)
+    assert {*kept} == {True, False}
+
+
 def test_balance_is_where_the_optimizer_says() -> None:
     """For gradient descent with decay the angle there is √(2ηλ), to a small angle."""
     result, drawn = made(trained_by="gradient_descent", rate=0.1, decay=0.003)

@@ -85,7 +85,7 @@ def _sheet(result: Axes, m: int, places: list[Place], theme: str) -> Sheet:
     about = accuracy_figure.about(result.accuracy) if result.accuracy is not None else ""
     said = told(theme, f"{about} {cases_drawn(m, places[-1])}".strip())
     if m == 1:
-        said = Band([one_case(len(places) > 1)])
+        said = Band([one_case(len(places) > 1)], on_slide=[one_case(False)])
     bands = [] if result.accuracy is None else [accuracy_figure.headline(result.accuracy, m)]
     return Sheet(bands, rows=[columns], phone=phone, right=10, foot=[said], legend=False)
 

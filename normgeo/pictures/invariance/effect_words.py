@@ -82,7 +82,7 @@ def _heading(result: EffectOnData, step: int) -> list[str]:
 
 
 def _answer(result: EffectOnData, step: int, change: str) -> str:
-    """Return which of all methods ignore a change; "" where one has no plain verdict."""
+    """Return which of the shown methods ignore a change; "" where one has no plain verdict."""
     effect = result.effect
     signs = [sign_and_words(effect, method, step)[0] for method in effect.methods.values()]
     if result.hidden or not {*signs} <= {"✓", "✗"}:
@@ -93,13 +93,14 @@ def _answer(result: EffectOnData, step: int, change: str) -> str:
         if sign == "✓"
     ]
     if not names:
-        return text("None ignores {change}", change=change)
+        return text("None of these {n} ignores {change}", n=len(signs), change=change)
     if len(names) == len(signs):
-        return text("All ignore {change}", change=change)
-    if len(names) == 1:
-        return text("Only {name} ignores {change}", name=names[0], change=change)
-    who = str(text("{first} and {last}", first=listed(names[:-1]), last=names[-1]))
-    return text("{who} ignore {change}", who=who[0].upper() + who[1:], change=change)
+        return text("All {n} ignore {change}", n=len(signs), change=change)
+    told = text("only {name} ignores {change}", name=names[0], change=change)
+    if len(names) > 1:
+        who = text("{first} and {last}", first=listed(names[:-1]), last=names[-1])
+        told = text("{who} ignore {change}", who=who, change=change)
+    return text("Of these {n}, {told}", n=len(signs), told=told)
 
 
 def _factor(result: EffectOnData, step: int) -> str:

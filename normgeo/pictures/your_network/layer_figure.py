@@ -61,17 +61,20 @@ def figure(result: Neurons, theme: str) -> go.Figure:
         words = [_frozen(result, look.muted, upward["range"][1])]
         turning, each = turning._replace(notes=words, shapes=below), each._replace(shapes=below)
     first, *others = result.headline
-    on_slide = [one for one in result.of_turning if one != first]
+    # A slide leaves out what ε does, unless that is the answer.
+    answers = first not in result.of_turning
+    on_slide = others if answers else [one for one in result.of_turning if one != first]
+    epsilon = _shorter(result, look.muted, look.ink)
     return Sheet(
         [
             answer(first),
             Band(
                 [" ".join(map(str, others))],
                 color=look.muted,
-                on_slide=[" ".join(map(str, on_slide))],
+                on_slide=[" ".join(map(str, on_slide))] if on_slide else (),
             ),
         ],
-        rows=[[turning, each, _shorter(result, look.muted, look.ink)]],
+        rows=[[turning, each, epsilon._replace(on_slide=answers)]],
         phone=[[1], [0], [2]],
     ).on(
         [
@@ -106,7 +109,7 @@ def _shorter(result: Neurons, muted: str, ink: str) -> Panel:
     if len(found) and low < (most := np.log10(found[0])) < high - 0.25 * (high - low):
         largest = {"yref": "y", "yshift": 8, "font": {"size": SIZE, "color": ink}}
         said.append(note(text("<b>{most}</b>", most=percent(found[0])), 0.05, most, **largest))
-    return Panel(across, upward, head, said, [counts], high=(280, 240), share=0.8, on_slide=False)
+    return Panel(across, upward, head, said, [counts], high=(280, 240), share=0.8)
 
 
 def _drawable(values: Iterable[Any]) -> Array:
