@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cache, reduce
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -40,19 +40,19 @@ def words() -> tuple[Any, ...]:
     )
 
 
+DEEP: list[Any] = reduce(lambda inner, _: [inner], range(10_000), [1.0])
+OWN: list[Any] = []
+OWN.append(OWN)
+
+
 def lists() -> tuple[Any, ...]:
-    deep: list[Any] = [1.0]
-    for _ in range(10_000):
-        deep = [deep]
-    own: list[Any] = []
-    own.append(own)
     return (
         *((), [], {}, [[]], [1.0], [1, 2], [[1.0]], [[1.0], [1.0, 2.0]], [[True]], [[[[1.0]]]]),
         *([[float("nan"), 1.0]], [[10**400, 1]], [[1e308] * 3] * 4, [[5e-324] * 3] * 4),
         *([None, None], ["a", "b"], [("a", "b")], {1, 2}, frozenset([1])),
         *({"a": 1}, {1: 2}, {"layer": "batch"}),
         *([np.eye(3), np.eye(2)], [np.ones(3), np.ones((3, 1))]),
-        *(deep, own, [own, own]),
+        *(DEEP, OWN, [OWN, OWN]),
         *(range(3), range(10**12), range(10**30), [range(10**12)] * 3),
         *(iter([]), iter([1.0]), (x for x in [1, 2]), count()),
     )
