@@ -176,17 +176,19 @@ def test_slider_goes_to_both_ends_and_each_tab_opens(server, page, wait_settled,
 
 
 @pytest.mark.exhaustive
+@pytest.mark.parametrize("scheme", RULES)
 @pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
-def test_no_accessibility_violation_in_any_tab(server, page, wait_settled, axe, path):
-    """And in the dark; a phone shows every tab in the dark."""
+def test_no_accessibility_violation_in_any_tab_and_theme(
+    server, page, wait_settled, axe, path, scheme
+):
     page.goto(f"{server}{path}?rows=named")
     wait_settled(page)
-    for tab in chain(["the page"], opened_tabs(page, wait_settled, path)):
-        part = "html" if tab == "the page" else "[role=tabpanel]"
-        assert axe(page, part) == [], tab
-        assert papers(page) <= PAPERS["light"], tab
-    switch(page, "dark")
-    assert axe(page, only=RULES["dark"]) == []
+    switch(page, scheme)
+    assert axe(page, only=RULES[scheme]) == []
+    assert papers(page) <= PAPERS[scheme]
+    for tab in opened_tabs(page, wait_settled, path):
+        assert axe(page, "[role=tabpanel]", RULES[scheme]) == [], tab
+        assert papers(page) <= PAPERS[scheme], tab
 
 
 @pytest.mark.exhaustive
@@ -228,9 +230,6 @@ def test_phone_cuts_nothing_and_has_no_accessibility_violation(
     phone.goto(server + path)
     wait_settled(phone)
     assert axe(phone) == []
-    switch(phone, "dark")
-    assert axe(phone, only=RULES["dark"]) == []
-    # Most rules do not look at colors, so that one theme is enough for them.
     for tab in chain(["the page"], opened_tabs(phone, wait_settled, path)):
         widths = phone.evaluate(
             """() => [document.documentElement, document.querySelector('[data-testid=stMain]')]
@@ -240,9 +239,10 @@ def test_phone_cuts_nothing_and_has_no_accessibility_violation(
             assert content <= window == 390, tab
         assert phone.evaluate(EMPTY) <= 1, tab
         assert phone.evaluate(ILL_SET) == [], tab
-        assert papers(phone) <= PAPERS["dark"], tab
         if tab != "the page":
             assert axe(phone, "[role=tabpanel]") == [], tab
+    switch(phone, "dark")
+    assert axe(phone, only=RULES["dark"]) == []
 
 
 IN_SIGHT = {
