@@ -191,8 +191,9 @@ def test_click_in_a_pinned_picture_chooses_nothing(server, page, wait_settled):
     wait_settled(page)
 
     def click(figure: str) -> None:
-        page.locator(f"{figure} .js-plotly-plot").scroll_into_view_if_needed()
-        pictures = page.locator(f"{figure} .nsewdrag[data-subplot=xy]").bounding_box()
+        panel = page.locator(f"{figure} .nsewdrag[data-subplot=xy]")
+        panel.evaluate("one => one.scrollIntoView({ block: 'center' })")
+        pictures = panel.bounding_box()
         # The first picture of the second row, of four.
         left, top = (pictures[at] for at in "xy")
         page.mouse.click(left + 0.25 * pictures["width"], top + 0.375 * pictures["height"])
