@@ -82,9 +82,11 @@ def shared(page: Page) -> Locator:
     return inside
 
 
-# The beginning of a function of {figure, width} that draws a figure in an exported page, as its
-# player fits it to the screen: `host` holds it, `edge` is its box.
-DRAW = """async ({figure, width}) => {
+# The beginning of a function of {text, width} that draws a figure in an exported page, as its
+# player fits it to the screen: `host` holds it, `edge` is its box. Of JSON, since Playwright looks
+# at each number of what it hands over.
+DRAW = """async ({text, width}) => {
+    const figure = JSON.parse(text);
     const host = document.createElement('div');
     host.style.width = `${width}px`;
     document.body.replaceChildren(host);

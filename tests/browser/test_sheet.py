@@ -1,10 +1,8 @@
 """What a sheet places has room, measured by a browser in the font of the pages."""
 
-import json
 from collections.abc import Iterator
 from importlib.resources import files
 from itertools import product
-from typing import Any
 
 import plotly.graph_objects as go
 import pytest
@@ -109,8 +107,8 @@ def test_no_words_touch_on_any_screen(
     page.set_viewport_size({"width": screen[0], "height": screen[1]})
     for said, head, panels, named in product((SHORT, LONG), (SHORT, LONG), (1, 3), (0, 5)):
         with subtests.test(said=said, head=head, panels=panels, named=named):
-            drawn: dict[str, Any] = json.loads(written(sheet(said, head, panels, named)))
-            many, found = page.evaluate(LOOK, {"figure": drawn, "width": screen[0] - 32})
+            drawn = written(sheet(said, head, panels, named))
+            many, found = page.evaluate(LOOK, {"text": drawn, "width": screen[0] - 32})
             assert many > 5
             assert found == []
 
