@@ -8,11 +8,13 @@ this folder, one for each package.
 from __future__ import annotations
 
 import _thread
+import math
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from inspect import signature
+from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
@@ -64,25 +66,58 @@ LONGEST_SENTENCE = 600
 """Longest refusal, in characters."""
 
 
-@contextmanager
-def watched(seconds: float) -> Iterator[None]:
-    """Fail a call that does not end within so many seconds."""
-    late = threading.Event()
+class Watch:
+    """Fails a call that does not end within so many seconds.
 
-    def interrupt() -> None:
-        late.set()
-        _thread.interrupt_main()
+    One thread looks at the clock for all calls: to start one costs more than most calls.
+    """
 
-    timer = threading.Timer(seconds, interrupt)
-    timer.start()
-    try:
-        yield
-    except KeyboardInterrupt:
-        if not late.is_set():
-            raise
-        pytest.fail(f"no end after {seconds:g} s", pytrace=False)
-    finally:
-        timer.cancel()
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.late, self._end = seconds, False, math.inf
+        self._between = threading.Lock()
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def _look(self) -> None:
+        while True:
+            sleep(self.seconds / 10)
+            with self._between:
+                if monotonic() > self._end:
+                    self.late, self._end = True, math.inf
+                    _thread.interrupt_main()
+
+    @contextmanager
+    def on(self) -> Iterator[None]:
+        """Watch what happens inside."""
+        self.late, self._end = False, monotonic() + self.seconds
+        try:
+            yield
+        except KeyboardInterrupt:
+            if not self.late:
+                raise
+            pytest.fail(f"no end after {self.seconds:g} s", pytrace=False)
+        finally:
+            with self._between:
+                self._end = math.inf
+
+
+@cache
+def the_watch() -> Watch:
+    """The one of this process."""
+    return Watch(LONGEST)
+
+
+def test_a_call_without_an_end_fails() -> None:
+    watch = Watch(0.5)
+
+    def endless() -> None:
+        while True:
+            sleep(0.01)
+
+    with pytest.raises(pytest.fail.Exception, match=r"no end after 0\.5 s"), watch.on():
+        endless()
+    with watch.on():
+        sleep(0.3)
+    sleep(0.5)  # what has ended in time is not late
 
 
 # All public names.
@@ -272,7 +307,7 @@ def answer_or_refusal(name: str, arguments: dict[str, Any]) -> bool:
     called = CALLS[name]
     self = arguments.pop("self", None)
     bound = () if self is None else (self,)
-    with watched(LONGEST):
+    with the_watch().on():
         try:
             answer = called.function(*bound, **arguments)
         except Refusal as refusal:
