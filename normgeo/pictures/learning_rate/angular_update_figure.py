@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from operator import or_
 from typing import Any
 
@@ -76,6 +77,12 @@ def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
     look = THEMES[theme]
     left = _plane_axes(plane, result.curve.optimizer.linear)
     right = _angle_axes(result)
+    still = plane.still(result, step)
+
+    @cache  # a sheet asks again for each thing that it measures
+    def at(pixels: float) -> list[dict[str, Any]]:
+        return steps(result, plane.reaches[step], still, step, pixels)
+
     return Sheet(
         [
             answer(why(result, step)),
@@ -86,13 +93,7 @@ def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
                 Panel(
                     *left,
                     effective(result, step),
-                    notes=lambda wide, high: steps(
-                        result,
-                        plane.reaches[step],
-                        plane.still(result, step),
-                        step,
-                        plane.pixels(wide, high),
-                    ),
+                    notes=lambda wide, high: at(plane.pixels(wide, high)),
                     high=HIGH,
                     share=1.15,
                     widest=plane.longest,
