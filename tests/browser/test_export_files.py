@@ -18,7 +18,7 @@ from normgeo.pictures.style import export, static
 from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.export import BrowserMissing, to_bytes, write
 from normgeo.pictures.style.player import STRIP
-from normgeo.pictures.style.template import dress
+from normgeo.pictures.style.template import template
 from normgeo.settings import Settings
 from tests.pairwise import first
 from tests.quick import QUICK
@@ -149,7 +149,7 @@ def test_exported_words_are_as_wide_as_on_the_page(
     page.locator(".main-svg").first.wait_for()
     wide = page.evaluate(WIDTH_THERE)
     hidden = {"visible": False}
-    figure = dress(go.Figure(layout={"height": 200}), "light")
+    figure = go.Figure(layout={"height": 200, "template": template("light")})
     figure.update_layout(xaxis=hidden, yaxis=hidden, annotations=[note(WORDS, font={"size": 20})])
     with export.browser() as draw:
         svg, png, pdf = (to_bytes(figure, format, draw=draw) for format in ("svg", "png", "pdf"))

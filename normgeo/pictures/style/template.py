@@ -105,8 +105,8 @@ def ink_scale(theme: str) -> list[list[Any]]:
     return [[0.0, BLUE], [0.5, look.paper], [1.0, look.ink]]
 
 
-def dress(figure: go.Figure, theme: str) -> go.Figure:
-    """Give a figure the common type, axes and colors, and return it."""
+def template(theme: str) -> go.layout.Template:
+    """Return the common type, axes and colors of all figures."""
     look = THEMES[theme]
     axis = {
         "gridcolor": look.grid,
@@ -122,7 +122,7 @@ def dress(figure: go.Figure, theme: str) -> go.Figure:
         "ticklabeloverflow": "allow",
         "tickfont": {"size": SMALL, "color": look.muted},
     }
-    template = go.layout.Template(
+    return go.layout.Template(
         layout={
             "font": {"family": FONT, "size": SIZE, "color": look.ink},
             "paper_bgcolor": look.paper,
@@ -136,4 +136,3 @@ def dress(figure: go.Figure, theme: str) -> go.Figure:
             "annotationdefaults": {"showarrow": False, "font": {"color": look.ink}},
         }
     )
-    return figure.update_layout(template=template)

@@ -14,7 +14,7 @@ from normgeo.pictures.style.sheet.grid import Cell, Column
 from normgeo.pictures.style.sheet.panel import Panel, axis_name
 from normgeo.pictures.style.sheet.placement import Placement
 from normgeo.pictures.style.sheet.table_cell import Marks
-from normgeo.pictures.style.template import RIGHT_MARGIN, dress
+from normgeo.pictures.style.template import RIGHT_MARGIN, template
 
 HALL = Form(790, high=372)
 FORMS = {"": Form(1140), "narrow": Form(328, narrow=True), "hall": HALL}
@@ -100,7 +100,8 @@ class Sheet:
         for n, panel in self.panels.values():
             # What a panel says of "x" is its own.
             square = {"scaleanchor": axis_name("x", n)} if "scaleanchor" in panel.y else {}
-            found |= {f"xaxis{n}": panel.x, f"yaxis{n}": panel.y | square}
+            number = axis_name("", n)
+            found |= {f"xaxis{number}": panel.x, f"yaxis{number}": panel.y | square}
         return found
 
 
@@ -123,8 +124,19 @@ def drawn(
     words = {key: [each.words(sheet) for sheet in sheets] for key, each in placed.items()}
     wide = layouts.pop("") | words[""][opening]
     others = {key: _other(each | words[key][opening], wide) for key, each in layouts.items()}
-    dress(figure, theme).update_layout(sheets[opening].axes).update_layout(wide, meta=others)
+    own = {"template": template(theme), "meta": others}
+    figure.layout = _over(sheets[opening].axes, wide) | own  # at once: plotly looks at it once
     return figure, _frames(words)
+
+
+def _over(below: Layout, above: Layout) -> Layout:
+    """A layout over another, part by part."""
+    found = below | above
+    for key in below.keys() & above.keys():
+        if isinstance(above[key], dict):
+            part = below[key] if isinstance(below[key], dict) else {"text": below[key]}
+            found[key] = _over(part, above[key])
+    return found
 
 
 def _other(form: Layout, page: Layout) -> Layout:
