@@ -398,7 +398,7 @@ def test_checker_allows_what_the_house_allows(subtests: pytest.Subtests) -> None
 # Where things stand is the sheet's: a figure says what it has.
 PLACED = {
     *("domain", "margin", "height", "annotations", "updatemenus", "narrow", "hall"),
-    *("add_annotation", "add_shape", "dress"),
+    *("add_annotation", "add_shape", "template"),
 }
 
 

@@ -363,7 +363,7 @@ def test_a_place_that_leads_with_warm_up_only_is_not_recommended_and_the_warm_up
     assert "pre-norm" not in advice(replace(KEPT, runs=runs), 32)
     found = evidence(replace(KEPT, runs=runs), 32)[1]
     assert found.startswith("No place of the norm wins")
-    assert "A warm-up of the rate helps pre-norm." in found
+    assert "A warm-up of the learning rate helps pre-norm." in found
 
 
 def test_a_place_behind_at_one_depth_is_not_safe():

@@ -72,7 +72,9 @@ def test_each_layer_begins_with_what_is_particular_about_it() -> None:
     assert made(layer="batch")[0].headline[0] == (
         "1 of 12 neurons stopped turning (neuron 11): less than 0.01° a step."
     )
-    assert "11 of 12 norms are near the balance" in made(layer="batch")[0].headline[1]
+    assert (
+        "In 11 of 12 neurons the norm is within a factor of 2" in made(layer="batch")[0].headline[1]
+    )
     assert made(layer="layer")[0].headline[0] == (
         "ε shortens z by more than 1% in 200 of 200 cases, by 57% at most."
     )

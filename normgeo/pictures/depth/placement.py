@@ -40,7 +40,8 @@ class Placement(NamedTuple):
         settings = self.found.settings
         return text(
             "{method}, width {width}; {epochs} epochs of Adam on {cases:,} digits, best of {rates} "
-            "rates on {validation}; mean and range of {seeds} seeds on {tested}",
+            "rates on {validation}; mean and range of {seeds} seeds on {tested}. The axis of "
+            "accuracy is logarithmic in the errors.",
             method=NORMALIZERS[settings["method"]].title.capitalize(),
             width=settings["width"],
             cases=settings["cases"][0],

@@ -20,7 +20,7 @@ from normgeo.pictures.depth.accuracy import CLASSES, KINDS, WARMING, Accuracy
 from normgeo.pictures.depth.placement import Placement
 from normgeo.pictures.depth.places_figure import COLORS, SYMBOLS
 from normgeo.pictures.depth.recommendation import advice, evidence, small_depths
-from normgeo.pictures.style.annotations import KEPT, halo, note
+from normgeo.pictures.style.annotations import KEPT, halo, note, sized
 from normgeo.pictures.style.colors import blend
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.player import add_slider, frames
@@ -44,7 +44,7 @@ BLOCKS = {
     for (kind, name), made in zip(KINDS.items(), MADE, strict=True)
 }
 """What a block makes of the stream x, by the place of its norm."""
-BRIEF = {"without": text("no warm-up"), "with": text("warm-up of the rate")}
+BRIEF = {"without": text("no warm-up"), "with": text("learning-rate warm-up")}
 GLYPHS = {
     "with": {"circle": "●", "square": "■", "diamond": "◆"},
     "without": {"circle": "○", "square": "□", "diamond": "◇"},
@@ -158,16 +158,18 @@ def _loss(found: Accuracy, depth: int, theme: str) -> Panel:
 def _numbers(found: Accuracy, warming: str, depth: int, losses: bool) -> str:
     """The accuracy or the loss of each kind, in its color, after the mark of its line."""
     place = found.depths.index(depth)
+    where = text("with one block") if depth == 1 else text("with {n} blocks", n=depth)
 
     def told_(kind: str) -> str:
         if not losses:
             return f"{found.share(kind, warming, depth):.0%}"
         return number(float(_values(found, kind, warming, losses)[0, place]), 2)
 
-    return "  ".join(
+    told = [
         f'<b style="color:{COLORS[kind]}">{GLYPHS[warming][SYMBOLS[kind]]}{KEPT}{told_(kind)}</b>'
         for kind in KINDS
-    )
+    ]
+    return "  ".join([*told, *([sized(where, SMALL)] if warming == "without" else [])])
 
 
 def _values(found: Accuracy, kind: str, warming: str, losses: bool) -> np.ndarray[Any, Any]:

@@ -140,4 +140,4 @@ def _warm_up(found: Accuracy, depth: int) -> str:
     ]
     if not helped:
         return text("A warm-up makes none of the three clearly more accurate.")
-    return text("A warm-up of the rate helps {names}.", names=listed(helped))
+    return text("A warm-up of the learning rate helps {names}.", names=listed(helped))

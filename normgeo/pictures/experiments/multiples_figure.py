@@ -77,6 +77,7 @@ def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) ->
     paper = text(
         "Paper {section}: {short}", section=statement.section.split()[-1], short=statement.short
     )
+    of_slide = f"{statement.short.capitalize()}: {word.lower()}"
     return Panel(
         {
             "title": curves.across if names_steps else "",
@@ -93,8 +94,8 @@ def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) ->
         high=HIGH,
         over=[
             Band([f"<b>{about.title}</b>"]),
-            Band([paper], SMALL),
-            Band([verdict], SMALL, color, sign, on_slide=[word]),
+            Band([paper], SMALL, on_slide=[]),
+            Band([verdict], SMALL, color, sign, on_slide=[of_slide]),
         ],
     )
 

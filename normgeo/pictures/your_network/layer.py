@@ -141,9 +141,9 @@ class Neurons(NamedTuple):
             )
         alone = len(self.over_balance) == len(self.values["norm"])  # a block is a neuron
         return near < len(self.over_balance), text(
-            "{near} of {all} {what} are near the balance of growth and decay, within a factor of "
-            "{factor:g}.",
-            what=text("norms") if alone else text("norms of blocks"),
+            "In {near} of {all} {what} the norm is within a factor of {factor:g} of where growth "
+            "and decay balance.",
+            what=text("neurons") if alone else text("blocks"),
             near=near,
             all=len(self.over_balance),
             factor=NEAR,

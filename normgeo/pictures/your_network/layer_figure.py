@@ -28,7 +28,7 @@ LEAST, GREATEST = 1e-304, 1e304  # that an axis shows: what double precision can
 
 FROZEN = text("frozen")
 HEIGHTS = {
-    "angle": text("degrees a step"),
+    "angle": text("turn of w, degrees a step"),
     "effective_rate": text("effective learning rate"),
     "gain": text("gain"),
 }
