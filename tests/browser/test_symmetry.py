@@ -76,7 +76,7 @@ def test_click_on_a_weight_vector_chooses_the_neuron_that_moves(server, page, wa
     wait_settled(page)
     figure = page.locator(".st-key-figure_walk")
     expect(figure.get_by_text("w of neuron 0 ×")).to_be_visible()
-    bar = figure.locator(".xy .bars .point").nth(6)
+    bar = figure.locator(".x2y2 .bars .point").nth(6)
     place = bar.bounding_box()
     page.mouse.click(place["x"] + place["width"] / 2, place["y"] - 5)
     page.wait_for_url("**neuron=6*")

@@ -1,4 +1,4 @@
-"""A walk along a null direction of W and one at random: how far each w moves, and what follows."""
+"""A walk along a null direction of W and one at random: what follows, and how far each w moves."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from normgeo.pictures.symmetry.walk_words import (
     random_words,
 )
 
-HIGH = (56, 36), (130, 84)  # pixels of the steps and of the predictions
+HIGH = (130, 84), (56, 36)  # pixels of the predictions and of the steps
+PLACES = [0], [2], [1], [3]  # on a phone: the predictions of both walks first
 
 
 class Reach(NamedTuple):
@@ -56,6 +57,7 @@ def figure(result: Walks, theme: str) -> go.Figure:
                     on_slide=about(result)[:1]
                 )
             ],
+            phone=PLACES if len(walks) > 1 else (),
             right=8,
             legend=False,
         )
@@ -72,7 +74,7 @@ def figure(result: Walks, theme: str) -> go.Figure:
         whole,
         frames(names, changes, words, moving),
         start=result.opening,
-        prefix=text("walk by r = "),
+        prefix=text("step: r = "),
         theme=theme,
         setting="walk",
         values=[f"{step:g}" for step in result.steps],
@@ -136,7 +138,7 @@ def _picks(result: Walks, reach: Reach) -> list[dict[str, Any]]:
     boxes = [[h - 0.5, h + 0.5, 0, reach.step, h] for h in range(len(result.found.model.W))]
     return [
         {"setting": "neuron", "axes": [f"xaxis{n}", f"yaxis{n}"], "boxes": boxes}
-        for n in ("", "3")[: len(_walks(result))]
+        for n in (2, 4)[: len(_walks(result))]
     ]
 
 
@@ -145,8 +147,8 @@ def _traces(result: Walks, one: Walk, t: int, axis: int, theme: str) -> list[Any
     look, color = THEMES[theme], method_color(result.found.normalizer)
     steps, way, after = _changes(one, _sizes(result), t)
     neurons = np.arange(len(one.before))
-    above: dict[str, Any] = {"xaxis": f"x{axis}", "yaxis": f"y{axis}", "showlegend": False}
-    place: dict[str, Any] = above | {"xaxis": f"x{axis + 1}", "yaxis": f"y{axis + 1}"}
+    place: dict[str, Any] = {"xaxis": f"x{axis}", "yaxis": f"y{axis}", "showlegend": False}
+    below: dict[str, Any] = place | {"xaxis": f"x{axis + 1}", "yaxis": f"y{axis + 1}"}
     ring = {"size": 15, "symbol": "circle-open", "color": look.ink, "line": {"width": 2}}
     return [
         go.Bar(
@@ -154,7 +156,7 @@ def _traces(result: Walks, one: Walk, t: int, axis: int, theme: str) -> list[Any
             y=steps["y"],
             marker={"color": look.muted},
             hovertemplate=text("w of neuron %{x} moved by %{y:.3g} of its length<extra></extra>"),
-            **above,
+            **below,
         ),
         go.Scatter(
             x=neurons,
@@ -198,7 +200,7 @@ def _changes(one: Walk, sizes: Array, t: int) -> list[dict[str, Any]]:
 
 
 def _panels(result: Walks, t: int, reach: Reach, theme: str) -> Sequence[tuple[Panel, Panel]]:
-    """For each walk, how far each w has moved, over the predictions, at a step."""
+    """For each walk, the predictions over how far each w has moved, at a step."""
     heads = [random_words(result, t, theme)]
     if result.null is not None:
         heads.insert(0, null_words(result, t, theme))
@@ -214,17 +216,17 @@ def _panels(result: Walks, t: int, reach: Reach, theme: str) -> Sequence[tuple[P
     return [
         (
             Panel(
-                {**across, "showgrid": False, "showticklabels": False, "ticks": ""},
-                {"range": [0, reach.step], "nticks": 3, "title": text("step")},
-                head,
-                high=HIGH[0],
-                on_slide=False,
-            ),
-            Panel(
                 {**across, "title": title, "showgrid": False},
                 {"range": reach.predictions, "nticks": 4, "title": predicted, "zeroline": False},
+                head,
+                high=HIGH[0],
+                over=[Band(kl_words(one, t, theme), LARGE)],
+            ),
+            Panel(
+                {**across, "showgrid": False, "showticklabels": False, "ticks": ""},
+                {"range": [0, reach.step], "nticks": 3, "title": text("step")},
                 high=HIGH[1],
-                over=[Band((), on_slide=head), Band(kl_words(one, t, theme), LARGE)],
+                on_slide=False,
             ),
         )
         for one, head in zip(_walks(result), heads, strict=True)
