@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _thread
 import math
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -75,6 +76,8 @@ class Watch:
     def __init__(self, seconds: float) -> None:
         self.seconds, self.late, self._end = seconds, False, math.inf
         self._between = threading.Lock()
+        # A job in the background of a shell ignores interrupts, these among them.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         threading.Thread(target=self._look, daemon=True).start()
 
     def _look(self) -> None:
