@@ -7,7 +7,7 @@ from normgeo.ui.tabs import tabs
 
 settings = frame.begin(
     "experiments",
-    text("Does it help when it learns?"),
+    text("Does layer norm help a network learn?"),
     symbols="T|t, i, j|z|η",
     tabs=experiments.TABS,
 )

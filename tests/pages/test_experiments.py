@@ -8,7 +8,7 @@ from normgeo.pictures.experiments.about import ABOUT
 
 def test_page_opens_with_every_statement_and_the_rule_that_decides(shown):
     page = shown("experiments")
-    assert page.app.title[0].value == "Does it help when it learns?"
+    assert page.app.title[0].value == "Does layer norm help a network learn?"
     assert page.figures == ["experiments", "draw"]
     words = " ".join(page.captions("experiments").replace("<br>", " ").split())
     assert str(RULE) in page.words
