@@ -29,7 +29,6 @@ from normgeo.pictures.symmetry.walk_words import (
 )
 
 HIGH = (130, 84), (56, 36)  # pixels of the predictions and of the steps
-PLACES = [0], [2], [1], [3]  # on a phone: the predictions of both walks first
 
 
 class Reach(NamedTuple):
@@ -57,7 +56,6 @@ def figure(result: Walks, theme: str) -> go.Figure:
                     on_slide=about(result)[:1]
                 )
             ],
-            phone=PLACES if len(walks) > 1 else (),
             right=8,
             legend=False,
         )

@@ -130,7 +130,7 @@ def drawn(
 
 
 def _over(below: Layout, above: Layout) -> Layout:
-    """A layout over another, part by part."""
+    """A layout over another, part by part; a title in words is its text."""
     found = below | above
     for key in below.keys() & above.keys():
         if isinstance(above[key], dict):
