@@ -102,11 +102,11 @@ def test_heads_of_few_and_of_many_lines_begin_at_one_height() -> None:
     assert tops[0] == pytest.approx(tops[1])
 
 
-def test_words_over_a_panel_keep_clear_of_it_in_a_hall() -> None:
+def test_words_over_a_panel_keep_clear_of_it() -> None:
     figure = Sheet([], rows=[[Panel(AXIS, AXIS, over=[Band(["over"])])]]).on([line()], "light")
-    (page,), hall = figure.layout.annotations, figure.layout.meta["hall"]["annotations"]["0"]
-    assert (page.yanchor, page.yshift) == ("top", pytest.approx(LINE * SIZE)), "next to it"
-    assert hall == {"yshift": pytest.approx(LINE * SIZE + EDGE / 2)}
+    (page,) = figure.layout.annotations
+    assert (page.yanchor, page.yshift) == ("top", pytest.approx(LINE * SIZE + EDGE / 2))
+    assert figure.layout.meta["hall"]["annotations"] == {}, "the same"
 
 
 def test_a_column_begins_below_its_own_head_where_it_has_more_panels_than_its_neighbor() -> None:

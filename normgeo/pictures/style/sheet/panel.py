@@ -209,8 +209,8 @@ class Panel(NamedTuple):
         return sum(band.height(self._over(wide, form), form) for band in over)
 
     def _lift(self, form: Form) -> float:
-        """The pixels that words over it keep from labels at its left, and in a hall from it."""
-        return EDGE * bool(form.edge) + EDGE / 2 * bool(self.over and form.high)
+        """The pixels that words over it keep from labels at its left, and from it."""
+        return EDGE * bool(form.edge) + EDGE / 2 * bool(self.over)
 
     def _over(self, wide: float, form: Form) -> float:
         """The width of what stands over it."""
