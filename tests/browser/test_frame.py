@@ -245,7 +245,7 @@ def test_phone_cuts_nothing_and_has_no_accessibility_violation(
 
 IN_SIGHT = {
     "/": ("batch norm notices", "layer norm does not"),
-    "/invariance": ("only layer norm", "one × 3", "not invariant"),
+    "/invariance": ("only layer norm", "case 0 × 3", "not invariant"),
     "/fisher": ("an ellipse", "a wedge:"),
     "/symmetry": ("the outputs stand still", "the outputs move"),
     "/recurrent": ("a change of the state", "size of the state"),

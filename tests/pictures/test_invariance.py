@@ -48,15 +48,16 @@ def test_statistics_that_move_are_written_so_that_they_do():
         effect, figure = result.effect, PICTURES["effect"].figure(result, "light")
         for step, frame in enumerate(figure.frames):
             words = " ".join(note.text for note in frame.layout.annotations)
-            told = re.findall(r"μ (\S+) → (\S+), σ (\S+) → ([^\s<]+)", words)
-            for method, (mu, mu1, sigma, sigma1) in zip(effect.methods.values(), told, strict=True):
+            told = re.findall(r"(μ|σ|‖w‖) (\S+) → ([^\s<,]+)", words)
+            assert [symbol for symbol, *_ in told] == ["μ", "σ", "μ", "σ", "‖w‖"]
+            batch, layer, weight = effect.methods.values()
+            owners = (batch, batch, layer, layer, weight)
+            for method, (symbol, one, other) in zip(owners, told, strict=True):
                 before, after = method.before, method.after[step]
-                for one, other, value, changed in (
-                    (mu, mu1, before.mu, after.mu),
-                    (sigma, sigma1, before.sigma, after.sigma),
-                ):
-                    moved = not np.isclose(value[effect.neuron], changed[effect.neuron], rtol=1e-9)
-                    assert (one != other) == moved, (cell, method.normalizer.title, step)
+                pair = (before.mu, after.mu) if symbol == "μ" else (before.sigma, after.sigma)
+                value, changed = (values[effect.neuron] for values in pair)
+                moved = not np.isclose(value, changed, rtol=1e-9)
+                assert (one != other) == moved, (cell, method.normalizer.title, step)
 
 
 def test_slider_opens_at_the_strength_of_the_settings(iris, subtests):
@@ -102,7 +103,7 @@ def test_numbers_say_of_which_neuron_or_case_they_are(iris):
     """
     layout = iris().layout
     words = " ".join(one.text for one in layout.annotations)
-    told = re.findall(r"((?:case|neuron) [^:>]*): μ", words)
+    told = re.findall(r"((?:case|neuron) [^:>]*): [μ‖]", words)
     assert [one.split()[0] for one in told] == ["neuron", "case", "neuron"]
     assert "z of case" in layout.xaxis4.title.text
     mixed = " ".join(notes(iris(rows="grid", cell="layer-batch.case_rescaling")))

@@ -23,7 +23,7 @@ BARS = {"W": text("each bar is a weight"), "X": text("each bar is a feature")}
 
 
 def heading(result: EffectOnData, step: int, theme: str) -> list[Pair]:
-    """Which methods ignore the change, its name and its factor."""
+    """Which methods ignore the change, its name, its row and its factor."""
     factor = f"<b>{_factor(result, step)}</b>{below_zero(result, step, theme)}"
     return [Pair(Band([": ".join(_heading(result, step))]), Band([factor], LARGE))]
 
@@ -67,13 +67,8 @@ def what_is_drawn(result: EffectOnData) -> str:
 
 
 def _heading(result: EffectOnData, step: int) -> list[str]:
-    """Return who ignores what one sees of the change, and its name with the row that it changes."""
-    effect = result.effect
-    transform, name = effect.transform, text(effect.transform.label)
-    if transform.operation.one_row:
-        n = effect.index if transform.matrix == "W" else result.case
-        row = text("neuron {n}", n=n) if transform.matrix == "W" else text("case {n}", n=n)
-        name = text("{name} ({row})", name=name, row=row)
+    """Return who ignores what one sees of the change, and its name."""
+    transform, name = result.effect.transform, text(result.effect.transform.label)
     if result.dataset.image_shape is None:
         return [f"<b>{_answer(result, step, name) or name}</b>", str(BARS[transform.matrix])]
     seen = text(transform.on_images)
@@ -104,10 +99,14 @@ def _answer(result: EffectOnData, step: int, change: str) -> str:
 
 
 def _factor(result: EffectOnData, step: int) -> str:
-    """Return which rows change and by what, in the signs of the table: "one × 3", "all + 3 γ"."""
+    """Return which rows change and by what: "case 0 × 3", or as the table has it, "all + 3 γ"."""
     effect = result.effect
     transform, strength = effect.transform, float(effect.strengths[step])
     symbol = str(text(transform.operation.symbol))
+    if transform.operation.one_row:
+        n = effect.index if transform.matrix == "W" else result.case
+        row = text("w of neuron {n}", n=n) if transform.matrix == "W" else text("case {n}", n=n)
+        symbol = symbol.replace("one", row)
     if transform.rescales:
         return f"{symbol} {number(strength, 6)}"
     signed = symbol if strength > 0 else symbol.replace("+", "−")
@@ -119,21 +118,13 @@ def _numbers(result: EffectOnData, method: BeforeAndAfter, step: int) -> list[st
     after, h = method.after[step], result.effect.neuron
     if after.problem:
         return []
-    mu, mu1 = _both(method.before.mu[h], after.mu[h])
-    sigma, sigma1 = _both(method.before.sigma[h], after.sigma[h])
-    return [
-        str(movement(method, step)),
-        str(
-            text(
-                "{who}: μ {mu} → {mu1}, σ {sigma} → {sigma1}",
-                who=_whose(result, method),
-                mu=mu,
-                mu1=mu1,
-                sigma=sigma,
-                sigma1=sigma1,
-            )
-        ),
-    ]
+    used, before = method.normalizer, method.before
+    statistics = [("μ", before.mu[h], after.mu[h])] * (used.center != "none")
+    if used.scale != "none":
+        symbol = "‖w‖" if used.scale == "weight" != used.center else "σ"
+        statistics.append((symbol, before.sigma[h], after.sigma[h]))
+    told = ", ".join("{} {} → {}".format(symbol, *_both(*both)) for symbol, *both in statistics)
+    return [str(movement(method, step)), *[f"{_whose(result, method)}: {told}"] * bool(told)]
 
 
 def _whose(result: EffectOnData, method: BeforeAndAfter) -> str:
