@@ -15,14 +15,15 @@ from normgeo.pictures.symmetry.walk import Walks
 def null_words(result: Walks, t: int, theme: str) -> list[str]:
     """What stands above a walk along a null direction, at a step."""
     muted = THEMES[theme].muted
-    return [text("<b>Along a null direction</b>"), colored(_rule(result, t), muted, SMALL)]
+    title = text("<b>Along a null direction</b> of {method}", method=result.found.normalizer.title)
+    return [title, colored(_rule(result, t), muted, SMALL)]
 
 
 def random_words(result: Walks, t: int, theme: str) -> list[str]:
     """The same of a walk at random."""
     line = text("a random R is added: W {r} R", r=_added(result, t))
     if result.null is not None:
-        line = text("a random step, as long: W {r} R", r=_added(result, t))
+        line = text("a random step of the same length: W {r} R", r=_added(result, t))
     return [text("<b>Along a random direction</b>"), colored(line, THEMES[theme].muted, SMALL)]
 
 
@@ -51,7 +52,7 @@ def about(result: Walks) -> list[str]:
 
 def letters(result: Walks) -> str:
     """What a step and the letters of a walk stand for; the glossary tells H, D and G."""
-    words = text("step: ‖Δw‖/‖w‖")
+    words = text("step: ‖Δw‖/‖w‖; KL: mean over the cases")
     one = result.chosen
     if one is None or one.rescales:
         return words
