@@ -39,8 +39,8 @@ def move(page, m):
     label = page.locator(".st-key-figure_axes .frames output").first
     expect(label).to_have_text(f"cases in the batch: m = {m}")
     # It stands in the picture as soon as that is drawn.
-    heading = page.locator(CAPTION.format(name="axes")).filter(has_text="in batches of")
-    expect(heading).to_contain_text(re.compile(rf"in batches of {m}(?!\d)"))
+    heading = page.locator(CAPTION.format(name="axes")).filter(has_text="in batches")
+    expect(heading).to_contain_text(re.compile(rf"in batches of\s{m}(?!\d)"))
 
 
 def z_of(result, m):
@@ -48,11 +48,11 @@ def z_of(result, m):
     entries = [
         found.entry.z for panel in result.panels[m].values() for found in (panel.flat, panel.maps)
     ]
-    return ["σ = 0: no z" if z is None else f"z = {number(z)}" for z in entries]
+    return ["σ = 0: no z" if z is None else f"z of ○ = {number(z)}" for z in entries]
 
 
 def z_shown(page):
-    found = [re.fullmatch(r"of \d+ (?:numbers?|pixels)(.*)", w) for w in words(page, "axes")]
+    found = [re.fullmatch(r"μ of \d+ (?:numbers?|pixels)(.*)", w) for w in words(page, "axes")]
     return [match.group(1) for match in found if match]
 
 

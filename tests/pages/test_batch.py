@@ -54,7 +54,7 @@ def test_equation_has_the_numbers_of_the_figure(shown):
     assert fractions.count(r"\frac") == 4
     z = PICTURES["axes"].compute(Settings(batch_size=4)).panels[4]["batch"].maps.entry.z
     assert f"= {z:.3g}" in fractions
-    assert f"<b>z = {number(z)}</b>" in page.captions("axes")
+    assert f"<b>z of ○ = {number(z)}</b>" in page.captions("axes")
 
 
 def test_equation_of_data_without_images_has_the_numbers_of_the_neurons(shown):

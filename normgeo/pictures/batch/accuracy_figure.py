@@ -101,7 +101,7 @@ def headline(result: Accuracy, m: int) -> Band:
         f'<b style="color:{_color(key)}">{_share(result, key, m).replace(" ", KEPT)}</b>'
         for key in result.shares
     )
-    words = text("<b>Accuracy in batches of {m}:</b>", m=m)
+    words = text("<b>Test accuracy, trained in batches of{kept}{m}:</b>", kept=KEPT, m=m)
     return Band(["  ".join([str(words), *shares])], LARGE)
 
 
@@ -118,9 +118,8 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
             "type": "log",
             # There is room for words on the left of the smallest batch.
             "range": [math.log10(low / 2.1), math.log10(high * 1.25)],
-            # The largest first: where some labels have no room, its own stays.
-            "tickvals": result.sizes[::-1],
-            "ticktext": [str(size) for size in result.sizes[::-1]],
+            "tickvals": result.sizes,
+            "ticktext": [str(size) for size in result.sizes],
             "title": text("cases in the batch m"),
         },
         _up(result),

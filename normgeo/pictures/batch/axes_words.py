@@ -39,14 +39,14 @@ def _numbers(found: Shared | str | None, place: Place) -> list[str]:
         return [text("no equal groups:"), text("<b>no z</b>")]
     z = found.entry.z
     if found.entries == 1:
-        of = text("of 1 number")
+        of = text("μ of 1 number")
     elif place.flat_cases:
-        of = text("of {n} numbers", n=found.entries)
+        of = text("μ of {n} numbers", n=found.entries)
     else:
-        of = text("of {n} pixels", n=found.entries)
+        of = text("μ of {n} pixels", n=found.entries)
     return [
         sized(of, SMALL),
-        text("<b>σ = 0: no z</b>") if z is None else f"<b>z = {number(z)}</b>",
+        text("<b>σ = 0: no z</b>") if z is None else f"<b>z of ○ = {number(z)}</b>",
     ]
 
 
@@ -57,6 +57,8 @@ def one_case(images: bool) -> str:
 
 
 def cases_drawn(m: int, place: Place) -> str:
-    """How many of the cases are drawn, where the batch has more."""
+    """Which cases are drawn: not all of a larger batch, pale ones beside a smaller one."""
     few = place.down.cells
-    return text("The first {few} of m = {m} cases are drawn.", few=few, m=m) if m > few else ""
+    if m > few:
+        return text("The first {few} of m = {m} cases are drawn.", few=few, m=m)
+    return text("Pale cases are not in the batch.") if m < few else ""
