@@ -324,7 +324,8 @@ def test_the_recommendation_and_its_reasons_follow_from_the_numbers():
     assert f"pre-norm {least:.0%} to {most:.0%}" in reached
     assert f"no norm {KEPT.share('none', 'without', 32):.0%} to" in reached
     assert (
-        "Pre-norm wins with 32 blocks, and no other place is clearly better at any depth." in rest
+        "Pre-norm is clearly best with 32 blocks; with fewer, no other place clearly beats it."
+        in rest
     )
     assert "Up to 4 blocks the place hardly matters." in rest
     shares = [KEPT.share(kind, warming, 1) for kind, warming in KEPT.runs]
@@ -332,7 +333,7 @@ def test_the_recommendation_and_its_reasons_follow_from_the_numbers():
     assert same in evidence(KEPT, 1)[0], "it is about the depth that is asked for"
     other = swapped("pre", "post")
     assert advice(other, 32) == "With 32 blocks put the norm last in each block: post-norm."
-    assert "Post-norm wins with 32 blocks" in evidence(other, 32)[1]
+    assert "Post-norm is clearly best with 32 blocks" in evidence(other, 32)[1]
     assert advice(swapped("pre", "none"), 32) == "With 32 blocks leave the norm out."
     alike = replace(KEPT, runs=dict.fromkeys(KEPT.runs, KEPT.runs["pre", "with"]))
     assert "No place of the norm wins at every depth here." in evidence(alike, 32)[1]

@@ -40,8 +40,7 @@ class Placement(NamedTuple):
         settings = self.found.settings
         return text(
             "{method}, width {width}; {epochs} epochs of Adam on {cases:,} digits, best of {rates} "
-            "rates on {validation}; mean and range of {seeds} seeds on {tested}. The axis of "
-            "accuracy is logarithmic in the errors.",
+            "learning rates on {validation} others, then {tested} of a test. {scales}",
             method=NORMALIZERS[settings["method"]].title.capitalize(),
             width=settings["width"],
             cases=settings["cases"][0],
@@ -49,7 +48,15 @@ class Placement(NamedTuple):
             tested=settings["cases"][2],
             epochs=settings["epochs"],
             rates=len(self.found.rates),
-            seeds=settings["seeds"],
+            scales=self.scales,
+        )
+
+    @property
+    def scales(self) -> str:
+        """What bands and the axis of accuracy show."""
+        return text(
+            "Bands: {seeds} seeds; accuracy: log scale of errors.",
+            seeds=self.found.settings["seeds"],
         )
 
 

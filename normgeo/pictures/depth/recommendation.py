@@ -82,7 +82,7 @@ def _elsewhere(found: Accuracy) -> str:
     if not kind:
         return text("No place of the norm wins at every depth here.")
     return text(
-        "{name} wins with {blocks} blocks, and no other place is clearly better at any depth.",
+        "{name} is clearly best with {blocks} blocks; with fewer, no other place clearly beats it.",
         name=KINDS[kind].capitalize(),
         blocks=found.depths[-1],
     )
@@ -139,5 +139,5 @@ def _warm_up(found: Accuracy, depth: int) -> str:
         if found.ahead((kind, "with"), (kind, "without"), depth)
     ]
     if not helped:
-        return text("A warm-up makes none of the three clearly more accurate.")
+        return text("A warm-up clearly helps none of the three.")
     return text("A warm-up of the learning rate helps {names}.", names=listed(helped))
