@@ -50,7 +50,8 @@ class Statement(NamedTuple):
 
     Attributes:
         words: of the finding. short: in a few words. slow, fast: words of METHODS.
-        section: of the paper. subject: the network, in words.
+        section: of the paper. subject: the network, in words. when: it was compared here, if not
+            always.
 
     """
 
@@ -60,6 +61,14 @@ class Statement(NamedTuple):
     fast: str
     section: str
     subject: str
+    when: str = ""
+
+    @property
+    def compared(self) -> str:
+        """What layer norm is, and with what it is compared: "faster than no norm"."""
+        rival = IN_WORDS[self.slow if self.fast == LAYER else self.fast]
+        words = text("{short} than {rival}", short=self.short, rival=rival)
+        return text("{words} {when}", words=words, when=self.when) if self.when else words
 
 
 STATEMENTS: Mapping[str, Statement] = MappingProxyType(
@@ -113,7 +122,7 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
                 "With layer norm the network that writes reaches a comparable log-likelihood in "
                 "far fewer updates, at batches of 8."
             ),
-            text("fewer updates"),
+            text("faster"),
             NONE,
             LAYER,
             text("section 6.5"),
@@ -124,18 +133,19 @@ STATEMENTS: Mapping[str, Statement] = MappingProxyType(
                 "Layer norm is robust to the batch size and learns faster than batch norm, also at "
                 "batches of 4."
             ),
-            text("more robust"),
+            text("faster"),
             BATCH,
             LAYER,
             text("section 6.6"),
             text("a network that names digits"),
+            text("in batches of 4"),
         ),
         "convolution": Statement(
             text(
                 "In a convolutional network layer norm learns faster than no norm, but batch norm "
                 "outperforms both."
             ),
-            text("not as good"),
+            text("worse"),
             LAYER,
             BATCH,
             text("section 6.7"),

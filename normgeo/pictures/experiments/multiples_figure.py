@@ -18,14 +18,15 @@ from normgeo.tables import marks
 SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
 HIGH = 125, 170
 IN_A_ROW = 4
+THIN = 2.5  # of a line in so small a panel
 SHARE = f"{FASTER:.0%}"
 RULE = text(
-    "Holds: at most {share} of the other's steps in every seed. Fails: as many or more, or never.",
+    "Holds: at most {share} of its rival's steps in every seed. Fails: as many or more, or never.",
     share=SHARE,
 )
 KEY = text(
-    "30%: as good as the other method after 30% of its steps. In every seed at most {share}: it "
-    "holds; 100% or more, or never: it fails.",
+    "Lower is better; bands hold all seeds. 30%: it takes 30% of its rival's steps to its rival's "
+    "best. At most {share} in every seed: it holds; 100% or more, or never: it fails.",
     share=SHARE,
 )
 UP = {"ranks": text("mean rank"), "%": text("error, %"), "nats": text("loss, nats")}
@@ -41,10 +42,13 @@ def figure(result: Multiples, theme: str) -> go.Figure:
         _panel(*pair, theme, names_steps=place >= below)
         for place, pair in enumerate(zip(result.experiments, curves, strict=True))
     ]
+    drawn = traces(curves, theme)
+    for one in drawn:
+        one.line.width = min(one.line.width, THIN)
     whole = Sheet(
         [answer(result.headline), told(theme, KEY)._replace(on_slide=[RULE])],
         rows=[panels[at : at + IN_A_ROW] for at in range(0, len(panels), IN_A_ROW)],
-    ).on(traces(curves, theme), theme)
+    ).on(drawn, theme)
     picks = [_pick(n, *pair) for n, pair in enumerate(zip(result.experiments, curves, strict=True))]
     return whole.update_layout(meta={**whole.layout.meta, "picks": picks})
 
@@ -75,7 +79,7 @@ def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) ->
     verdict = one.short if sign else f"{word}: {one.short}"
     statement = one.result.statement
     paper = text(
-        "Paper {section}: {short}", section=statement.section.split()[-1], short=statement.short
+        "Paper {section}: {what}", section=statement.section.split()[-1], what=statement.compared
     )
     of_slide = f"{statement.short.capitalize()}: {word.lower()}"
     return Panel(
