@@ -113,7 +113,7 @@ class Neurons(NamedTuple):
         which = text(" (neuron {h})", h=self.frozen[0]) if frozen == 1 else ""
         still = [
             text(
-                "{count} of {H} neurons stopped turning{which}: less than {angle}° a step.",
+                "{count} of {H} neurons almost stopped turning{which}: less than {angle}° a step.",
                 count=frozen,
                 H=H,
                 which=which,
@@ -141,8 +141,8 @@ class Neurons(NamedTuple):
             )
         alone = len(self.over_balance) == len(self.values["norm"])  # a block is a neuron
         return near < len(self.over_balance), text(
-            "In {near} of {all} {what} the norm is within a factor of {factor:g} of where growth "
-            "and decay balance.",
+            "The norm of {near} of {all} {what} is within a factor of {factor:g} of where growth "
+            "and decay balance (◇).",
             what=text("neurons") if alone else text("blocks"),
             near=near,
             all=len(self.over_balance),
@@ -346,8 +346,8 @@ STUDY = Study(
     alt=text(
         "Left, a mark for each neuron of a trained layer: the norm of its weight vector, and how "
         "far a step is expected to turn it. A cross is a frozen one, a large ring the selected "
-        "one, a hollow diamond the place where growth and weight decay balance. Right, by how much "
-        "ε makes z shorter."
+        "one, a hollow diamond the place where growth and weight decay balance. Beside it, the "
+        "neurons one by one, and where ε is the answer, by how much it makes z shorter."
     ),
     uses=("layer", "neuron", *CHOICES),
     compute=compute,

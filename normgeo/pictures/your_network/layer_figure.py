@@ -14,7 +14,7 @@ from normgeo.base.text import text
 from normgeo.checkpoints.epsilon import MUCH
 from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import VERMILION, method_color
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, told
 from normgeo.pictures.style.sheet import across as level
 from normgeo.pictures.style.template import CLAIM, SIZE, SMALL, THEMES, Theme, log_ticks
 from normgeo.pictures.your_network.layer import Neurons, percent
@@ -27,6 +27,7 @@ WRITTEN_OUT = 0.9e-7  # the least share whose percent are written out
 LEAST, GREATEST = 1e-304, 1e304  # that an axis shows: what double precision can go around
 
 FROZEN = text("frozen")
+BALANCE = text("A step of the gradient lengthens w, weight decay shortens it: at ◇ both balance.")
 HEIGHTS = {
     "angle": text("turn of w, degrees a step"),
     "effective_rate": text("effective learning rate"),
@@ -45,7 +46,7 @@ def figure(result: Neurons, theme: str) -> go.Figure:
     frozen = [np.array([result.frozen_below])] if result.height == "angle" else []
     across = _axis(norms, placed[:1], tight=True) | {"title": text("norm of the weights")}
     upward = _axis(heights, [*placed[1:], *frozen]) | {"title": text(HEIGHTS[result.height])}
-    against = text("<b>against the norm</b>")
+    against = text("<b>turn against the norm</b>")
     turning = Panel(across, upward, [against], high=(280, 240))
     order = ordered(heights, shown)
     balanced = placed[1] if placed and result.height == "angle" else None
@@ -61,10 +62,10 @@ def figure(result: Neurons, theme: str) -> go.Figure:
         words = [_frozen(result, look.muted, upward["range"][1])]
         turning, each = turning._replace(notes=words, shapes=below), each._replace(shapes=below)
     first, *others = result.headline
-    # A slide leaves out what ε does, unless that is the answer.
+    # What ε does has a tab: here it is drawn if it is the answer.
     answers = first not in result.of_turning
     on_slide = others if answers else [one for one in result.of_turning if one != first]
-    epsilon = _shorter(result, look.muted, look.ink)
+    epsilon = [_shorter(result, look.muted, look.ink)] if answers else []
     return Sheet(
         [
             answer(first),
@@ -74,27 +75,24 @@ def figure(result: Neurons, theme: str) -> go.Figure:
                 on_slide=[" ".join(map(str, on_slide))] if on_slide else (),
             ),
         ],
-        rows=[[turning, each, epsilon._replace(on_slide=answers)]],
-        phone=[[1], [0], [2]],
+        rows=[[turning, each, *epsilon]],
+        foot=[told(theme, BALANCE)] if placed else [],
+        phone=[[1], [0], [2]][: 2 + answers],
     ).on(
         [
             *_balances(result, look.muted),
             *_marks(result, norms, heights, shown, color, look),
             *_selected(result, norms, heights, look.ink),
             *one_by_one(result, heights, balanced, order, color, theme),
-            *_epsilon(result, color),
+            *(_epsilon(result, color) if answers else ()),
         ],
         theme,
     )
 
 
 def _shorter(result: Neurons, muted: str, ink: str) -> Panel:
-    """By how much ε makes z shorter, or a sentence where there is nothing to show."""
+    """By how much ε makes z shorter."""
     head = [f"<b>{text(COLUMNS['shorter_by_eps'])}</b>"]
-    if result.shorter is None:
-        middle = {"xanchor": "center", "yanchor": "middle", "align": "center"}
-        words = note(result.without_epsilon, 0.5, 0.5, **middle)
-        return Panel({"visible": False}, {"visible": False}, head, [words], high=(280, 240))
     across = {
         "title": text("{what}, sorted", what=result.shorter_of),
         "rangemode": "tozero",
@@ -102,7 +100,8 @@ def _shorter(result: Neurons, muted: str, ink: str) -> Panel:
         "nticks": 5,
     }
     counts = level(MUCH, {"color": muted, "width": 2, "dash": CLAIM})
-    upward, found = _shares(result), _drawable(result.shorter)
+    found = _shortened(result)
+    upward = _shares(found)
     low, high = upward["range"]
     place = {"yref": "y", "yanchor": "top", "font": {"size": SMALL, "color": muted}}
     said = [note(text("matters from {share}", share=percent(MUCH)), 0.01, np.log10(MUCH), **place)]
@@ -189,20 +188,21 @@ def _selected(result: Neurons, norms: Array, heights: Array, ink: str) -> Iterat
     yield go.Scatter(
         x=[norms[h]],
         y=[heights[h]],
+        name=text("selected"),
+        showlegend=True,
         mode="markers+text",
         marker={"color": ink, "size": 24, "symbol": "circle-open", "line": {"width": 3}},
         text=[text("<b>neuron {h}</b>", h=h)],
         textposition="bottom center",
         textfont={"size": SIZE, "color": ink},
         cliponaxis=False,
-        showlegend=False,
         hoverinfo="skip",
     )
 
 
 def _epsilon(result: Neurons, color: str) -> Iterator[go.Scatter]:
     """By how much ε makes z shorter, largest first."""
-    shares = np.array([]) if result.shorter is None else _drawable(result.shorter)
+    shares = _shortened(result)
     at = np.unique(np.linspace(0, max(len(shares) - 1, 0), MOST).astype(int))[: len(shares)]
     yield go.Scatter(
         x=at + 1,
@@ -237,10 +237,14 @@ def _axis(marks: Array, beside: Sequence[Array] = (), *, tight: bool = False) ->
     }
 
 
-def _shares(result: Neurons) -> dict[str, Any]:
+def _shortened(result: Neurons) -> Array:
+    """By how much ε makes z shorter, largest first."""
+    return _drawable([] if result.shorter is None else result.shorter)
+
+
+def _shares(found: Array) -> dict[str, Any]:
     """The axis of what ε does, with the share from where on it counts."""
-    known = () if result.shorter is None else np.maximum(_drawable(result.shorter), 1e-12)
-    axis = _axis(np.append(known, MUCH))
+    axis = _axis(np.append(np.maximum(found, 1e-12), MUCH))
     high = min(axis["range"][1], 0.05)
     ticks = [tick for tick in axis["tickvals"] if tick <= 1]
     return axis | {
