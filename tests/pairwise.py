@@ -57,7 +57,22 @@ def loops(*axes: Iterable[Hashable], of: int = 2) -> list[pytest.ParameterSet]:
     singly.
     """
     rows = [*product(*axes)]
-    chosen = cover(rows, of)
+    return _apart(rows, cover(rows, of))
+
+
+def grouped(rows: Iterable[Sequence[Any]]) -> list[pytest.ParameterSet]:
+    """Rows for a loop, such as products whose values do not all fit: those that cover, the rest.
+
+    Each pair of two factors of a row is covered, where the entries of a tuple are factors.
+    """
+    rows = [*rows]
+    parts = [
+        [part for value in row for part in factors(value, index)] for index, row in enumerate(rows)
+    ]
+    return _apart(rows, cover(parts))
+
+
+def _apart(rows: Sequence[Any], chosen: set[int]) -> list[pytest.ParameterSet]:
     few = [rows[index] for index in sorted(chosen)]
     others = [row for index, row in enumerate(rows) if index not in chosen]
     rest = pytest.param(others, id="others", marks=pytest.mark.exhaustive)

@@ -5,7 +5,7 @@ from itertools import combinations, product
 import pytest
 
 from normgeo import GRID, Normalizer
-from tests.pairwise import cover, each, loops, values
+from tests.pairwise import cover, each, grouped, loops, values
 
 
 @pytest.mark.parametrize("sizes", [(4, 4, 4), (2, 3, 5, 7), (5,), (3, 3), (2,) * 6])
@@ -17,6 +17,15 @@ def test_every_pair_of_values_of_two_axes_occurs(sizes: tuple[int, ...]) -> None
         assert {(row[one], row[other]) for row in chosen} == pairs
     largest = max((a * b for a, b in combinations(sizes, 2)), default=len(rows))
     assert len(chosen) <= 2 * largest
+
+
+def test_rows_are_grouped_by_the_entries_of_their_tuples() -> None:
+    rows = [((a, b), c) for a, b, c in product("ab", "xyz", range(4)) if (b, c) != ("x", 0)]
+    covering, others = (parameters.values[0] for parameters in grouped(rows))
+    assert {(b, c) for (_, b), c in covering} == {(b, c) for (_, b), c in rows}
+    assert {(a, c) for (a, _), c in covering} == {(a, c) for (a, _), c in rows}
+    assert sorted([*covering, *others]) == sorted(rows)
+    assert len(covering) < len(rows)
 
 
 def test_pairs_that_no_row_has_are_not_asked_for() -> None:

@@ -17,7 +17,6 @@ CELLS = {
     for words in GRID
     for key in TRANSFORMS
 }
-NO = {name: cell for name, cell in CELLS.items() if not certify(*cell).invariant}
 
 
 def whole(array):
@@ -60,16 +59,19 @@ def check(witness, normalizer, transform):
     assert normalizer.center != "weight" or D >= 2
 
 
-@pytest.mark.parametrize("cells", some([*NO.items()], 4))
-def test_every_no_has_a_witness_that_holds(cells, subtests):
-    for name, (normalizer, transform) in cells:
+@pytest.mark.parametrize("names", some([*CELLS], 4))
+def test_every_no_has_a_witness_that_holds(names, subtests):
+    for name in names:
+        if certify(*CELLS[name]).invariant:
+            continue
         with subtests.test(name):
-            check(smallest_witness(normalizer, transform), normalizer, transform)
+            check(smallest_witness(*CELLS[name]), *CELLS[name])
 
 
 def test_a_yes_has_none_and_says_so():
-    for name in CELLS.keys() - NO.keys():
-        normalizer, transform = CELLS[name]
+    for normalizer, transform in CELLS.values():
+        if not certify(normalizer, transform).invariant:
+            continue
         sentence = (
             f"A witness shows that z moves, but {normalizer.title} is invariant to "
             f"{transform.label}: there is none. Ask `certify` for the verdict first."

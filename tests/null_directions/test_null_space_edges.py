@@ -21,6 +21,7 @@ from normgeo import (
 )
 from normgeo.base.subspaces import orthonormal, principal_angles
 from tests.drawn import model_and_cases
+from tests.pairwise import grouped
 
 every_family = pytest.mark.pairwise("family", FAMILIES)
 
@@ -36,44 +37,43 @@ SMALLEST = [(60, H, D) for H, D in product((1, 2, 3), (1, 2, 3, 5))]
 FEW_CASES = [(1, 4, 5), (2, 4, 5), (3, 4, 8), (5, 2, 9), (3, 1, 6)]
 
 
-def every_method_at(sizes, *, defined=True):
-    """The methods with the sizes at which z is defined, or with those at which it is not."""
-    cases = [(words, *size) for words in GRID for size in sizes if has_z(words, *size) == defined]
-    ids = ["-".join(map(str, (*words, *size))) for words, *size in cases]
-    return pytest.mark.pairwise(("words", "N", "H", "D"), cases, ids=ids)
+def every_method_at(sizes, *others, defined=True):
+    """Methods, families and sizes at which z is defined, or not, with the values of other axes."""
+    return [
+        row for row in product(GRID, FAMILIES, sizes, *others) if has_z(row[0], *row[2]) == defined
+    ]
 
 
-@every_method_at(SMALLEST + FEW_CASES, defined=False)
-@every_family
-def test_layers_without_a_z_are_refused(words, family, N, H, D):
-    with pytest.raises(ValueError, match=r"so it needs at least 2"):
-        fisher(*model_and_cases(GRID[words], family, N, H, D))
+@pytest.mark.parametrize("rows", grouped(every_method_at(SMALLEST + FEW_CASES, defined=False)))
+def test_layers_without_a_z_are_refused(rows):
+    for words, family, sizes in rows:
+        with pytest.raises(ValueError, match=r"so it needs at least 2"):
+            fisher(*model_and_cases(GRID[words], family, *sizes))
 
 
-@every_method_at(SMALLEST)
-@every_family
-def test_smallest_layers_follow_the_formula(words, family, N, H, D):
-    model, X = model_and_cases(GRID[words], family, N, H, D)
-    null = null_space(fisher(model, X))
-    assert null.dimension == expected_dimension(GRID[words], H, D, family)
-    assert null.clear
-    assert explain(model, X, null).unexplained == 0
+@pytest.mark.parametrize("rows", grouped(every_method_at(SMALLEST)))
+def test_smallest_layers_follow_the_formula(rows):
+    for row in rows:
+        words, family, (N, H, D) = row
+        model, X = model_and_cases(GRID[words], family, N, H, D)
+        null = null_space(fisher(model, X))
+        assert null.dimension == expected_dimension(GRID[words], H, D, family), row
+        assert null.clear, row
+        assert explain(model, X, null).unexplained == 0, row
 
 
-@every_method_at(FEW_CASES)
-@every_family
-@pytest.mark.pairwise("weights_only", [True, False])
-def test_fewer_cases_than_features_leave_no_null_direction_unexplained(
-    words, family, weights_only, N, H, D
-):
-    model, X = model_and_cases(GRID[words], family, N, H, D)
-    null = null_space(fisher(model, X), weights_only)
-    assert null.singular_values.min() >= 0
-    # N cases can distinguish at most as many directions as they have outputs.
-    rank = len(null.singular_values) - null.dimension
-    assert rank <= N * (H - FAMILIES[family].coupled)
-    assert null.clear
-    assert explain(model, X, null).unexplained == 0
+@pytest.mark.parametrize("rows", grouped(every_method_at(FEW_CASES, [True, False])))
+def test_fewer_cases_than_features_leave_no_null_direction_unexplained(rows):
+    for row in rows:
+        words, family, (N, H, D), weights_only = row
+        model, X = model_and_cases(GRID[words], family, N, H, D)
+        null = null_space(fisher(model, X), weights_only)
+        assert null.singular_values.min() >= 0, row
+        # N cases can distinguish at most as many directions as they have outputs.
+        rank = len(null.singular_values) - null.dimension
+        assert rank <= N * (H - FAMILIES[family].coupled), row
+        assert null.clear, row
+        assert explain(model, X, null).unexplained == 0, row
 
 
 @every_family
