@@ -29,7 +29,7 @@ test: browser
 
 # What `make test` leaves out.
 exhaustive: browser
-	$(PYTEST) -n $(WORKERS) -m exhaustive
+	$(PYTEST) -n $(WORKERS) -m exhaustive tests
 
 # The oldest and the newest versions that requirements.txt allows.
 versions: browser

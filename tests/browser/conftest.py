@@ -38,9 +38,10 @@ MODULES = [f"normgeo.ui.{name}" for name in PAGES]
 AXE = files("axe_playwright_python") / "axe.min.js"
 # The rules of axe by theme, all for (): in the dark only colors differ.
 RULES = {"light": (), "dark": ("color-contrast", "link-in-text-block")}
-# What passes need not be told node by node.
+# What passes need not be told node by node, and no rule that runs reads the rules of style sheets.
 AXE_RUN = """([part, only]) => axe.run(part, {
-    resultTypes: ['violations'], ...(only.length ? { runOnly: only } : {}),
+    resultTypes: ['violations'], preload: { assets: ['media'] },
+    ...(only.length ? { runOnly: only } : {}),
 }).then(result => result.violations)"""
 
 # With a debugger attached, functions are parsed once more for each stack that is noted unless their
