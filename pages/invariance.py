@@ -14,7 +14,8 @@ from normgeo.ui.teaching import predict_cell
 settings = frame.begin(
     "invariance",
     text("What may change while z stays the same?"),
-    symbols="a|z|μ|σ|s|v|W, w|X, x|δ|γ|ε|case|neuron|re-centering, re-scaling|certificate|witness",
+    symbols="a|z|μ|σ|s|v|W, w|‖w‖|X, x|δ|γ|ε|case|neuron"
+    "|re-centering, re-scaling|certificate|witness",
     controls=("dataset",),
     more=("delta", "index", "neurons", "weights", "seed", "eps", "statistics", "groups"),
     tabs=invariance.TABS,

@@ -119,9 +119,9 @@ def _numbers(result: EffectOnData, method: BeforeAndAfter, step: int) -> list[st
     if after.problem:
         return []
     used, before = method.normalizer, method.before
-    statistics = [("μ", before.mu[h], after.mu[h])] * (used.center != "none")
-    if used.scale != "none":
-        symbol = "‖w‖" if used.scale == "weight" != used.center else "σ"
+    statistics = [("μ", before.mu[h], after.mu[h])] * used.centering.subtracts
+    if used.scaling.divides:
+        symbol = "σ" if used.centering.subtracts or not used.normalizes_weights else "‖w‖"
         statistics.append((symbol, before.sigma[h], after.sigma[h]))
     told = ", ".join("{} {} → {}".format(symbol, *_both(*both)) for symbol, *both in statistics)
     return [str(movement(method, step)), *[f"{_whose(result, method)}: {told}"] * bool(told)]
