@@ -14,7 +14,7 @@ from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures.batch.accuracy import Accuracy
 from normgeo.pictures.style.annotations import KEPT, note
 from normgeo.pictures.style.colors import blend, legible, method_color
-from normgeo.pictures.style.sheet import Band, Panel, upright
+from normgeo.pictures.style.sheet import Band, Panel, on_panel, upright
 from normgeo.pictures.style.template import LARGE, MEASURED, SIZE, THEMES, Theme
 
 SIZES = {"circle": 26, "diamond": 14}  # pixels of a large mark
@@ -22,7 +22,7 @@ SIZES = {"circle": 26, "diamond": 14}  # pixels of a large mark
 
 def traces(result: Accuracy, axis: int, theme: str) -> Iterator[go.Scatter]:
     """The mean over the seeds of each method, on a band from the lowest to the highest."""
-    on = {"xaxis": f"x{axis}", "yaxis": f"y{axis}"}
+    on = on_panel(axis)
     for method in result.shares:
         known = [(m, told) for m in result.sizes if (told := result.at(method, m)) is not None]
         sizes = [m for m, _ in known]
@@ -76,8 +76,7 @@ def marks(result: Accuracy, m: int, axis: int, theme: str) -> list[dict[str, Any
             },
             "hoverinfo": "skip",
             "cliponaxis": False,
-            "xaxis": f"x{axis}",
-            "yaxis": f"y{axis}",
+            **on_panel(axis),
         }
     ]
 

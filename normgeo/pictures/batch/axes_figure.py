@@ -16,7 +16,7 @@ from normgeo.pictures.batch.axes_words import above, below, cases_drawn, one_cas
 from normgeo.pictures.style.annotations import colored, width
 from normgeo.pictures.style.colors import blend, name_color
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Band, Sheet, axis_name, drawn, told
+from normgeo.pictures.style.sheet import Band, Sheet, drawn, on_panel, told
 from normgeo.pictures.style.sheet import Panel as Cell
 from normgeo.pictures.style.template import SIZE, THEMES, Theme
 
@@ -135,8 +135,7 @@ def _array(values: Array, place: Place, number: int) -> dict[str, Any]:
         "dx": place.across.pixel,
         "y0": place.down.pixel / 2,
         "dy": place.down.pixel,
-        "xaxis": axis_name("x", number),
-        "yaxis": axis_name("y", number),
+        **on_panel(number),
         "showscale": False,
         "zmin": 0,
         "zmax": 255,

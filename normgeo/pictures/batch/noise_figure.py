@@ -13,7 +13,7 @@ from normgeo.base.text import text
 from normgeo.pictures.batch.noise import Errors, Noise
 from normgeo.pictures.style.annotations import colored, note
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.sheet import Panel, Sheet, told
+from normgeo.pictures.style.sheet import Panel, Sheet, on_panel, told
 from normgeo.pictures.style.template import MEASURED, PREDICTED, SMALL, THEMES
 
 ROUNDING = 1e-9  # an error of a float's size, where the batch is all cases, is 0
@@ -79,8 +79,7 @@ def _band(sizes: Array, errors: Errors, panel: int, shade: str) -> go.Scatter:
         line={"width": 0, "color": shade},
         name=text("from neuron to neuron"),
         hoverinfo="skip",
-        xaxis=f"x{panel}",
-        yaxis=f"y{panel}",
+        **on_panel(panel),
     )
 
 
@@ -94,8 +93,7 @@ def _line(
         mode="lines+markers" if width > 2 else "lines",
         line={"color": color, "width": width, "dash": dash},
         marker={"size": 8},
-        xaxis=f"x{panel}",
-        yaxis=f"y{panel}",
+        **on_panel(panel),
         hovertemplate=text(
             "{name}, m = {m}: {value}<extra></extra>", name=name, m="%{x}", value="%{y:.3g}"
         ),

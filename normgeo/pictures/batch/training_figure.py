@@ -13,7 +13,7 @@ from normgeo.dynamics.training import History
 from normgeo.pictures.batch.training import Smoothed, Training, TrainingRun
 from normgeo.pictures.style.annotations import colored
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Panel, Sheet, told
+from normgeo.pictures.style.sheet import Panel, Sheet, on_panel, told
 from normgeo.pictures.style.template import MEASURED, SIZE, log_ticks
 
 
@@ -57,8 +57,7 @@ def _traces(
         go.Scatter(
             x=loss.steps,
             y=loss.losses,
-            xaxis=f"x{column}",
-            yaxis=f"y{column}",
+            **on_panel(column),
             showlegend=column == 1,
             marker={"size": 4 if len(loss.steps) > 12 else 7},
             **style,
@@ -78,8 +77,7 @@ def _traces(
                 x=history.epoch_ends,
                 y=history.test_accuracy,
                 showlegend=False,
-                xaxis=f"x{below}",
-                yaxis=f"y{below}",
+                **on_panel(below),
                 marker={"size": 9, "symbol": symbol},
                 **style,
                 hovertemplate=text(

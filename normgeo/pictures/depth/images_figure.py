@@ -11,7 +11,7 @@ from normgeo.base.text import text
 from normgeo.pictures.depth.images import Learned, OnImages
 from normgeo.pictures.style.annotations import colored
 from normgeo.pictures.style.colors import GRAY, name_color
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, told
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, on_panel, told
 from normgeo.pictures.style.template import SIZE, THEMES
 
 HIDDEN = {"showticklabels": False, "ticks": "", "showgrid": False, "zeroline": False}
@@ -82,8 +82,7 @@ def _map(one: Learned, axis: int) -> go.Heatmap:
         z=np.round(one.on, 4),
         customdata=np.round(one.distances, 3),
         coloraxis="coloraxis",
-        xaxis=f"x{axis}",
-        yaxis=f"y{axis}",
+        **on_panel(axis),
         xgap=1,
         ygap=1,
         hovertemplate=text(
@@ -101,7 +100,7 @@ def _map(one: Learned, axis: int) -> go.Heatmap:
 def _accuracies(one: Learned, place: int, axis: int) -> Iterator[go.Scatter]:
     """A point for each seed, and a line at the mean."""
     color = _color(one)
-    where = {"xaxis": f"x{axis}", "yaxis": f"y{axis}"}
+    where = on_panel(axis)
     offsets = np.linspace(-0.12, 0.12, len(one.accuracies))
     yield go.Scatter(
         x=place + offsets,

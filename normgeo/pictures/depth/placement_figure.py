@@ -30,8 +30,8 @@ from normgeo.pictures.style.sheet import (
     Sheet,
     across,
     answer,
-    axis_name,
     drawn,
+    on_panel,
     told,
     upright,
 )
@@ -198,7 +198,7 @@ def _bands(found: Accuracy, number_: int, theme: str) -> Iterator[go.Scatter]:
             line={"width": 0, "color": COLORS[kind]},
             showlegend=False,
             hoverinfo="skip",
-            **_on(number_),
+            **on_panel(number_),
         )
 
 
@@ -228,7 +228,7 @@ def _lines(found: Accuracy, number_: int, theme: str) -> Iterator[go.Scatter]:
                 high=f"%{{customdata[2]:{form}}}",
                 rate="%{customdata[3]}",
             ),
-            **_on(number_),
+            **on_panel(number_),
         )
 
 
@@ -266,7 +266,7 @@ def _marks(found: Accuracy, depth: int) -> list[dict[str, Any]]:
             "cliponaxis": False,
             "showlegend": False,
             "hoverinfo": "skip",
-            **_on(number_),
+            **on_panel(number_),
         }
         for (number_, losses), warming in product(PANELS.items(), WARMING)
     ]
@@ -281,7 +281,3 @@ def _marker(kind: str, warming: str, theme: str, size: int) -> dict[str, Any]:
         "color": color if warming == "with" else THEMES[theme].paper,
         "line": {"width": 2, "color": color},
     }
-
-
-def _on(number_: int) -> dict[str, str]:
-    return {"xaxis": axis_name("x", number_), "yaxis": axis_name("y", number_)}

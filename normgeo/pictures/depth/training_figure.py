@@ -11,7 +11,7 @@ from normgeo.pictures.depth.accuracy import KINDS, WARMING
 from normgeo.pictures.depth.places_figure import COLORS
 from normgeo.pictures.depth.training import Placements, Trained
 from normgeo.pictures.style.annotations import KEPT
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, axis_name, told
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, on_panel, told
 from normgeo.pictures.style.template import MEASURED, log_ticks
 
 NUMBERS = 19  # type of the accuracies
@@ -89,6 +89,5 @@ def _line(run: Trained, place: int) -> go.Scatter:
             step="%{x}",
             loss="%{y:.4g}",
         ),
-        xaxis=axis_name("x", place),
-        yaxis=axis_name("y", place),
+        **on_panel(place),
     )

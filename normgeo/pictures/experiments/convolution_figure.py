@@ -14,7 +14,7 @@ from normgeo.pictures.experiments.convolution import Contrast
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Panel, Sheet, answer, axis_name, drawn, told
+from normgeo.pictures.style.sheet import Panel, Sheet, answer, drawn, on_panel, told
 from normgeo.pictures.style.template import THEMES
 from normgeo.settings import as_text
 
@@ -131,7 +131,7 @@ def _frame(result: Contrast, place: int, theme: str) -> list[dict[str, Any]]:
                     y="%{y}",
                     z="%{z:.0%}",
                 ),
-                **_on(panel),
+                **on_panel(panel),
             }
         )
     for method, one in result.methods.items():
@@ -145,7 +145,7 @@ def _frame(result: Contrast, place: int, theme: str) -> list[dict[str, Any]]:
                 "showlegend": False,
                 "hoverinfo": "skip",
                 "cliponaxis": False,
-                **_on(1),
+                **on_panel(1),
             }
         )
     return found
@@ -163,7 +163,7 @@ def _digits(result: Contrast, place: int, theme: str) -> dict[str, Any]:
         "colorscale": [[0, look.panel], [1, look.ink]],
         "showscale": False,
         "hoverinfo": "skip",
-        **_on(2),
+        **on_panel(2),
     }
 
 
@@ -181,7 +181,7 @@ def _line(result: Contrast, method: str) -> dict[str, Any]:
             x="%{x:.3g}",
             y="%{y:.3g}",
         ),
-        **_on(1),
+        **on_panel(1),
     }
 
 
@@ -199,9 +199,5 @@ def _right(result: Contrast, panel: int, theme: str) -> dict[str, Any]:
         "line": {"color": THEMES[theme].ink, "width": 2},
         "showlegend": False,
         "hoverinfo": "skip",
-        **_on(panel),
+        **on_panel(panel),
     }
-
-
-def _on(panel: int) -> dict[str, str]:
-    return {"xaxis": axis_name("x", panel), "yaxis": axis_name("y", panel)}

@@ -14,7 +14,7 @@ from normgeo.pictures.experiments.draw import Drawing, Painted
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Panel, Sheet, answer, axis_name, drawn, told
+from normgeo.pictures.style.sheet import Panel, Sheet, answer, drawn, on_panel, told
 from normgeo.pictures.style.template import THEMES
 
 GAP = 2  # pixels between two digits
@@ -88,7 +88,7 @@ def _frame(result: Drawing, place: int, theme: str) -> list[dict[str, Any]]:
                 "showlegend": False,
                 "hoverinfo": "skip",
                 "cliponaxis": False,
-                **_on(4),
+                **on_panel(4),
             }
         )
     return found
@@ -111,7 +111,7 @@ def _heatmap(row: list[list[float | None]], panel: int, theme: str) -> dict[str,
         "showscale": False,
         "hoverongaps": False,
         "hovertemplate": text("chance of ink: %{z:.2f}<extra></extra>"),
-        **_on(panel),
+        **on_panel(panel),
     }
 
 
@@ -136,7 +136,7 @@ def _windows(one: Painted, place: int, result: Drawing, method: str, panel: int)
         "line": {"color": method_color(normalizer_of(method)), "width": 3},
         "showlegend": False,
         "hoverinfo": "skip",
-        **_on(panel),
+        **on_panel(panel),
     }
 
 
@@ -155,9 +155,5 @@ def _line(result: Drawing, method: str, panel: int) -> dict[str, Any]:
             t="%{x}",
             missed="%{y:.3g}",
         ),
-        **_on(panel),
+        **on_panel(panel),
     }
-
-
-def _on(panel: int) -> dict[str, str]:
-    return {"xaxis": axis_name("x", panel), "yaxis": axis_name("y", panel)}

@@ -16,7 +16,7 @@ from normgeo.pictures.experiments.handwriting import WRITERS, Handwriting, Line
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Panel, Sheet, answer, axis_name, drawn, told
+from normgeo.pictures.style.sheet import Panel, Sheet, answer, drawn, on_panel, told
 from normgeo.pictures.style.template import THEMES
 
 HIGH = 92, 78
@@ -94,7 +94,7 @@ def _frame(result: Handwriting, step: int, theme: str) -> list[dict[str, Any]]:
     for panel, (words, writer) in enumerate(product(result.words, WRITERS), start=1):
         one = result.of(writer, words)
         color = method_color(normalizer_of(writer)) if writer in NAMES else THEMES[theme].ink
-        on = {"xaxis": axis_name("x", panel), "yaxis": axis_name("y", panel)}
+        on = on_panel(panel)
         common = {"type": "scatter", "showlegend": False, "hoverinfo": "skip", **on}
         found.append({**common, **_ink(one, step), "mode": "lines", "line": _pen(color)})
         at = one.points[min(step, len(one.points)) - 1]

@@ -14,7 +14,7 @@ from normgeo.pictures.recurrent.curves_figure import Curve, traces
 from normgeo.pictures.recurrent.curves_figure import Panel as Curves
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Panel, Sheet, answer, axis_name, drawn, told
+from normgeo.pictures.style.sheet import Panel, Sheet, answer, drawn, on_panel, told
 from normgeo.pictures.style.template import THEMES
 
 ACROSS, GAP = 16, 1  # tiles in a row, pixels between two
@@ -115,7 +115,7 @@ def _mark(step: int, one: Way, place: int, panel: int) -> dict[str, Any]:
         "showlegend": False,
         "hoverinfo": "skip",
         "cliponaxis": False,
-        **_on(panel),
+        **on_panel(panel),
     }
 
 
@@ -134,7 +134,7 @@ def _ink(result: Digits, one: Way, place: int, panel: int, theme: str) -> dict[s
         "colorscale": [[0, look.panel], [1, look.ink]],
         "showscale": False,
         "hoverinfo": "skip",
-        **_on(panel),
+        **on_panel(panel),
     }
 
 
@@ -155,9 +155,5 @@ def _names(result: Digits, one: Way, place: int, panel: int) -> dict[str, Any]:
         ],
         "hoverinfo": "text",
         "showlegend": False,
-        **_on(panel),
+        **on_panel(panel),
     }
-
-
-def _on(panel: int) -> dict[str, str]:
-    return {"xaxis": axis_name("x", panel), "yaxis": axis_name("y", panel)}

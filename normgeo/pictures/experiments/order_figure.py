@@ -15,7 +15,7 @@ from normgeo.pictures.experiments.order import SIDE, Order, Reading
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Panel, Sheet, answer, axis_name, drawn, told
+from normgeo.pictures.style.sheet import Panel, Sheet, answer, drawn, on_panel, told
 from normgeo.pictures.style.template import THEMES
 
 GAP = 3  # pixels between two pictures
@@ -112,7 +112,7 @@ def _numbered(result: Order) -> Iterator[tuple[int, Reading]]:
 
 def _below(result: Order, one: Reading) -> dict[str, str]:
     """The axes of the ranks of a caption."""
-    return _on((result.captions.index(one.words) + 1) * (len(result.methods) + 1))
+    return on_panel((result.captions.index(one.words) + 1) * (len(result.methods) + 1))
 
 
 def _lines(result: Order) -> Iterator[Trace]:
@@ -150,7 +150,7 @@ def _frame(result: Order, step: int, theme: str) -> Iterator[Trace]:
             "colorscale": [[0, look.panel], [1, look.ink]],
             "showscale": False,
             "hoverinfo": "skip",
-            **_on(panel),
+            **on_panel(panel),
         }
         yield {
             **common,
@@ -158,7 +158,7 @@ def _frame(result: Order, step: int, theme: str) -> Iterator[Trace]:
             "mode": "lines",
             "line": {"color": color, "width": 4},
             "cliponaxis": False,
-            **_on(panel),
+            **on_panel(panel),
         }
         yield {
             **common,
@@ -189,7 +189,3 @@ def _around(one: Reading, place: int) -> dict[str, list[float]]:
     left, top = float(found[0]) * (SIDE + GAP) - 1, -1.0
     right, foot = left + SIDE + 1, top + SIDE + 1
     return {"x": [left, right, right, left, left], "y": [top, top, foot, foot, top]}
-
-
-def _on(panel: int) -> dict[str, str]:
-    return {"xaxis": axis_name("x", panel), "yaxis": axis_name("y", panel)}

@@ -15,7 +15,15 @@ from normgeo.pictures.experiments.reader import GAP, PLACEHOLDER, Reading, marke
 from normgeo.pictures.style.colors import blend, legible, method_color
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, axis_name, drawn, told
+from normgeo.pictures.style.sheet import (
+    Band,
+    Panel,
+    Sheet,
+    answer,
+    drawn,
+    on_panel,
+    told,
+)
 from normgeo.pictures.style.template import SIZE, SMALL, THEMES
 
 HIGH = 170, 150
@@ -130,8 +138,7 @@ def _frame(result: Reading, place: int, theme: str) -> list[dict[str, Any]]:
                 "textfont": {"color": THEMES[theme].ink, "size": SMALL},
                 "showlegend": False,
                 "hovertemplate": text("chance: %{x:.3g} %<extra></extra>"),
-                "xaxis": axis_name("x", panel),
-                "yaxis": axis_name("y", panel),
+                **on_panel(panel),
             }
         )
     return found

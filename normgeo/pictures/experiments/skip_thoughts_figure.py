@@ -15,7 +15,15 @@ from normgeo.pictures.recurrent.curves_figure import Curve, reach, traces
 from normgeo.pictures.recurrent.curves_figure import Panel as Curves
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, axis_name, drawn, told
+from normgeo.pictures.style.sheet import (
+    Band,
+    Panel,
+    Sheet,
+    answer,
+    drawn,
+    on_panel,
+    told,
+)
 
 HIGH = 190, 180
 
@@ -103,8 +111,7 @@ def _frame(result: Thoughts, place: int) -> list[dict[str, Any]]:
             "marker": {"size": 14, "color": method_color(normalizer_of(method))},
             "showlegend": False,
             "hoverinfo": "skip",
-            "xaxis": axis_name("x", panel),
-            "yaxis": axis_name("y", panel),
+            **on_panel(panel),
         }
         for method in result.methods
         for panel, values in enumerate(_values(result, method), start=1)

@@ -16,7 +16,7 @@ from normgeo.fisher.neuron_blocks import ENTRIES, pooled
 from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.blocks import FisherBlocks, ModelBlocks, observed
 from normgeo.pictures.style.annotations import colored, method_title, note, width
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, across, told, upright
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, across, on_panel, told, upright
 from normgeo.pictures.style.template import SMALL, THEMES, ink_scale, powers
 
 HIGH = 236, 190  # pixels of a panel
@@ -93,8 +93,7 @@ def _map(values: Array, entries: str, n: int, row: int, axis: str) -> go.Heatmap
     return go.Heatmap(
         z=_compact(UNITS[entries] * values, whole=UNITS[entries] > 1),
         coloraxis=axis,
-        xaxis=f"x{n}",
-        yaxis=f"y{n}",
+        **on_panel(n),
         hoverongaps=False,
         hovertemplate=f"{words}<extra></extra>",
     )

@@ -16,7 +16,7 @@ from normgeo.pictures.fisher.equal_kl import EqualKL, Plane
 from normgeo.pictures.style.annotations import colored, note, sized
 from normgeo.pictures.style.colors import blend, legible, method_color
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, drawn, told
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, drawn, on_panel, told
 from normgeo.pictures.style.template import LARGE, MEASURED, PREDICTED, SIZE, THEMES, Theme
 
 FILL = 0.2  # of the method's color
@@ -101,8 +101,7 @@ def _curve(points: Array, panel: int, strip: bool) -> dict[str, Any]:
         "y": points[:, 1].astype(np.float32),
         "mode": "lines",
         "line": {"shape": "linear" if strip else "spline"},
-        "xaxis": f"x{panel}",
-        "yaxis": f"y{panel}",
+        **on_panel(panel),
         "showlegend": False,
     }
 
@@ -130,8 +129,7 @@ def _points(plane: Plane, with_weights: bool, panel: int, look: Theme) -> go.Sca
             "symbol": ["circle-open", "circle", "circle"] if ray else "circle",
         },
         cliponaxis=False,
-        xaxis=f"x{panel}",
-        yaxis=f"y{panel}",
+        **on_panel(panel),
         showlegend=False,
         hoverinfo="skip",
     )

@@ -16,7 +16,7 @@ from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.equation_13 import Equation13
 from normgeo.pictures.style.annotations import colored, method_title
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, told
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, on_panel, told
 from normgeo.pictures.style.template import (
     LARGE,
     MEASURED,
@@ -78,8 +78,7 @@ def _map(values: Array, panel: int) -> go.Heatmap:
         x=at,
         y=at,
         coloraxis="coloraxis",
-        xaxis=f"x{panel}",
-        yaxis=f"y{panel}",
+        **on_panel(panel),
         hovertemplate=text(
             "neurons {i} and {j}: {value}<extra></extra>",
             i="%{y:.0f}",

@@ -14,7 +14,7 @@ from normgeo.pictures.captions import variant
 from normgeo.pictures.fisher.longer_steps import NOTHING, LongerSteps
 from normgeo.pictures.style.annotations import colored, method_title
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, told
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, on_panel, told
 from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, THEMES
 
 WIDTHS = (6.5, 3.5, 1.5)  # of the lines, a direction each
@@ -80,8 +80,7 @@ def _line(x: Array, y: Array, name: str, panel: int, line: dict[str, Any]) -> go
         y=np.where(y > 0, y, np.nan),
         mode="lines",
         name=name,
-        xaxis=f"x{panel}",
-        yaxis=f"y{panel}",
+        **on_panel(panel),
         showlegend=False,
         line=line,
         hovertemplate=text(

@@ -14,7 +14,7 @@ from normgeo.pictures.captions import listed
 from normgeo.pictures.fisher.magnitude import DELTAS, Magnitude, MethodMetric, observed
 from normgeo.pictures.style.annotations import method_title
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, told
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, on_panel, told
 from normgeo.pictures.style.template import CLAIM, MEASURED, THEMES, log_ticks
 
 WIDEST, NARROWEST = 8.0, 2.0  # lines lie on each other: the first is the widest
@@ -66,8 +66,7 @@ def _line(
         name=name,
         showlegend=in_legend,
         line=line,
-        xaxis=f"x{panel}",
-        yaxis=f"y{panel}",
+        **on_panel(panel),
         hovertemplate=text(
             "{name}, δ = {delta}: {value}<extra></extra>",
             name=name,

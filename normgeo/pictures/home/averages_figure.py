@@ -16,7 +16,7 @@ from normgeo.pictures.home.averages import Averages
 from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, axis_name, drawn
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, drawn, on_panel
 from normgeo.pictures.style.template import SIZE, THEMES
 from normgeo.settings import as_text
 from normgeo.tables.marks import color
@@ -170,6 +170,5 @@ def _grid(words: list[list[str]], lit: Array, tint: str, n: int, theme: str) -> 
         texttemplate="%{text}",
         hoverinfo="skip",
         textfont={"size": SIZE + 2, "color": look.ink},
-        xaxis=axis_name("x", n),
-        yaxis=axis_name("y", n),
+        **on_panel(n),
     )

@@ -14,7 +14,7 @@ from normgeo.pictures.home.arithmetic import shown
 from normgeo.pictures.home.counterexamples import Counterexamples, change, worked
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, axis_name, drawn
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, drawn, on_panel
 from normgeo.pictures.style.template import SIZE, THEMES
 from normgeo.tables import marks
 
@@ -38,8 +38,7 @@ def figure(result: Counterexamples, theme: str) -> go.Figure:
             texttemplate="%{text}",
             hoverinfo="skip",
             textfont={"size": SIZE + 2, "color": THEMES[theme].ink},
-            xaxis=axis_name("x", n),
-            yaxis=axis_name("y", n),
+            **on_panel(n),
             **one,
         )
         for n, one in enumerate(grids[result.opening], start=1)

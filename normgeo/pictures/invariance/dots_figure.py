@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from normgeo.base.text import text
 from normgeo.invariance.before_and_after import BeforeAndAfter
 from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.sheet import on_panel
 from normgeo.pictures.style.template import THEMES
 
 
@@ -18,7 +19,7 @@ def dots(method: BeforeAndAfter, axes: int, theme: str) -> tuple[go.Scatter, ...
     color = method_color(method.normalizer)
     before = method.before.z
     neurons = np.arange(len(before))
-    on = {"xaxis": f"x{axes}", "yaxis": f"y{axes}"}
+    on = on_panel(axes)
     hollow = go.Scatter(
         x=neurons,
         y=before,

@@ -16,7 +16,7 @@ from normgeo.pictures.invariance.effect_words import beside, heading, missing, w
 from normgeo.pictures.invariance.thumbnails import BOX, LEVELS, Grid, bars, images
 from normgeo.pictures.style.colors import blend
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Panel, Sheet, drawn
+from normgeo.pictures.style.sheet import Panel, Sheet, drawn, on_panel
 from normgeo.pictures.style.template import THEMES, ink_scale
 from normgeo.settings import as_text
 
@@ -185,6 +185,4 @@ def _values(result: EffectOnData, step: int) -> dict[str, Any]:
 
 def _nothing(place: int) -> go.Scatter:
     """Return a trace without points: axes that no trace uses have no place."""
-    return go.Scatter(
-        x=[None], y=[None], xaxis=f"x{place + 2}", yaxis=f"y{place + 2}", hoverinfo="skip"
-    )
+    return go.Scatter(x=[None], y=[None], **on_panel(place + 2), hoverinfo="skip")

@@ -14,7 +14,7 @@ from normgeo.pictures.style.annotations import colored, note
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.lines import end_mark, line, predicted_style, start_styles
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Band, Panel, Sheet
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, on_panel
 from normgeo.pictures.style.template import THEMES, log_ticks
 
 FRAMES = 101  # at most: a picture of each step of a hundred, of some steps of more
@@ -85,8 +85,7 @@ def _dots(result: Descents, step: int, ink: str, color: str) -> list[go.Scatter]
             showlegend=False,
             cliponaxis=False,
             marker={"size": 10, "color": color, "line": {"color": ink, "width": 1.5}},
-            xaxis=f"x{panel}",
-            yaxis=f"y{panel}",
+            **on_panel(panel),
             hovertemplate=text(
                 "step {step}: {value}<extra></extra>", step="%{x}", value="%{y:.4g}"
             ),

@@ -15,7 +15,7 @@ from normgeo.fisher.ellipse import EqualKL, EqualKLByNorm
 from normgeo.pictures.learning_rate.ellipse import Ellipse, flat_along
 from normgeo.pictures.style.annotations import colored, note
 from normgeo.pictures.style.colors import blend, method_color
-from normgeo.pictures.style.sheet import Band, Panel, Sheet
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, on_panel
 from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, SMALL, THEMES
 
 SHARES, WIDTHS = (1.0, 0.55), (3.0, 5.0)
@@ -110,8 +110,7 @@ def _outline(
         name=name,
         legendgroup=name,
         showlegend=in_legend,
-        xaxis=f"x{panel}",
-        yaxis=f"y{panel}",
+        **on_panel(panel),
         hoverinfo="name",
     )
 

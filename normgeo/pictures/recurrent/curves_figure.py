@@ -14,7 +14,7 @@ from normgeo.base.text import text
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.style.colors import blend, method_color
 from normgeo.pictures.style.sheet import Panel as Axes
-from normgeo.pictures.style.sheet import Sheet, answer, level, told, upright
+from normgeo.pictures.style.sheet import Sheet, answer, level, on_panel, told, upright
 from normgeo.pictures.style.template import CLAIM, MEASURED, THEMES, powers
 
 
@@ -104,8 +104,7 @@ def _band(curve: Curve, number: int, paper: str) -> Iterator[go.Scatter]:
         line={"width": 0, "color": color},
         hoverinfo="skip",
         showlegend=False,
-        xaxis=f"x{number}",
-        yaxis=f"y{number}",
+        **on_panel(number),
     )
 
 
@@ -128,8 +127,7 @@ def _line(curve: Curve, panel: Panel, number: int) -> go.Scatter:
             value="%{customdata}" if panel.stays else "%{y:.3g}",
             x="%{x:.3g}",
         ),
-        xaxis=f"x{number}",
-        yaxis=f"y{number}",
+        **on_panel(number),
     )
 
 

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.pictures.style.colors import blend
+from normgeo.pictures.style.sheet import on_panel
 from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES
 
 POINTS = 600  # at most: a screen shows no more
@@ -49,8 +50,7 @@ def line(
         name=name,
         legendgroup=name,
         showlegend=in_legend,
-        xaxis=f"x{panel}",
-        yaxis=f"y{panel}",
+        **on_panel(panel),
         hovertemplate=text(
             "{name}, step {step}: {value}<extra></extra>", name=name, step="%{x}", value="%{y:.4g}"
         ),
@@ -78,6 +78,5 @@ def end_mark(steps: Array, values: Array, panel: int, ink: str) -> go.Scatter:
         hoverinfo="skip",
         marker={"symbol": "x", "size": 10, "color": ink},
         cliponaxis=False,
-        xaxis=f"x{panel}",
-        yaxis=f"y{panel}",
+        **on_panel(panel),
     )

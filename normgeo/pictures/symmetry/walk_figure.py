@@ -17,7 +17,7 @@ from normgeo.null_directions.walk import Walk
 from normgeo.pictures.style.annotations import colored
 from normgeo.pictures.style.colors import legible, method_color
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, Tiles, answer, drawn, told
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, Tiles, answer, drawn, on_panel, told
 from normgeo.pictures.style.template import LARGE, SIZE, THEMES
 from normgeo.pictures.symmetry.walk import Walks, headline
 from normgeo.pictures.symmetry.walk_words import (
@@ -145,8 +145,8 @@ def _traces(result: Walks, one: Walk, t: int, axis: int, theme: str) -> list[Any
     look, color = THEMES[theme], method_color(result.found.normalizer)
     steps, way, after = _changes(one, _sizes(result), t)
     neurons = np.arange(len(one.before))
-    place: dict[str, Any] = {"xaxis": f"x{axis}", "yaxis": f"y{axis}", "showlegend": False}
-    below: dict[str, Any] = place | {"xaxis": f"x{axis + 1}", "yaxis": f"y{axis + 1}"}
+    place: dict[str, Any] = {**on_panel(axis), "showlegend": False}
+    below: dict[str, Any] = place | on_panel(axis + 1)
     ring = {"size": 15, "symbol": "circle-open", "color": look.ink, "line": {"width": 2}}
     return [
         go.Bar(

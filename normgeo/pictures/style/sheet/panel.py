@@ -310,3 +310,8 @@ def _reference(own: str, letter: str, number: int) -> str:
 def axis_name(letter: str, number: int) -> str:
     """The name of an axis, of which the first has no number."""
     return letter if number == 1 else f"{letter}{number}"
+
+
+def on_panel(number: int) -> dict[str, str]:
+    """The axes of a panel, as a trace names them; the first has the number 1."""
+    return {f"{letter}axis": axis_name(letter, number) for letter in "xy"}
