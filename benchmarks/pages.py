@@ -172,10 +172,10 @@ def rows() -> Iterator[Row]:
 
 
 def aim(page: Page, key: str) -> None:
-    """Move the focus to a control where Enter makes a change: another data set, or another option.
+    """Move the focus to where Enter makes a change: another data set, option or tab.
 
     Raises:
-        RuntimeError: the page has neither.
+        RuntimeError: the page has none of them.
 
     """
     boxes = page.get_by_role("combobox")
@@ -189,11 +189,13 @@ def aim(page: Page, key: str) -> None:
         if page.locator(f"[id='{option}'][aria-selected=true]").count():  # there is none next to it
             page.keyboard.press("Home" if key == "ArrowDown" else "End")
         return
-    chosen = page.get_by_role("radio", checked=True)
+    role, chosen = "radio", page.get_by_role("radio", checked=True)
     if not chosen.count():
-        raise RuntimeError(f"The page {page.url} has nothing to choose: no list, no chosen option.")
+        role, chosen = "tab", page.get_by_role("tab", selected=True)
+    if not chosen.count():
+        raise RuntimeError(f"The page {page.url} has nothing to choose: no list, option or tab.")
     beside = "following" if key == "ArrowDown" else "preceding"
-    chosen.first.locator(f"xpath={beside}::*[@role='radio'][1]").focus()
+    chosen.first.locator(f"xpath={beside}::*[@role='{role}'][1]").focus()
 
 
 def beside_floor(
