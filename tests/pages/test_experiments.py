@@ -12,8 +12,14 @@ def test_page_opens_with_every_statement_and_the_rule_that_decides(shown):
     assert page.figures == ["experiments", "draw"]
     words = " ".join(page.captions("experiments").replace("<br>", " ").split())
     assert str(RULE) in page.words
-    for said in (one.short for one in STATEMENTS.values()):
+    for said in (one.compared for one in STATEMENTS.values()):
         assert str(said) in words
+    for said in (
+        "6.1: faster than no norm",
+        "6.6: faster than batch norm in batches of 4",
+        "6.7: worse than batch norm",
+    ):
+        assert said in words
 
 
 @pytest.mark.parametrize("name", STATEMENTS)

@@ -77,6 +77,9 @@ def test_each_layer_begins_with_what_is_particular_about_it() -> None:
     assert (
         "The norm of 11 of 12 neurons is within a factor of 2" in made(layer="batch")[0].headline[1]
     )
+    for layer, decays in (("batch", True), ("layer", False)):
+        words = [note.text for note in made(layer=layer)[1].layout.annotations]
+        assert any("at ◇ both balance" in one for one in words) is decays
     assert made(layer="layer")[0].headline[0] == (
         "ε shortens z by more than 1% in 200 of 200 cases, by 57% at most."
     )
