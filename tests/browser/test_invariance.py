@@ -1,6 +1,7 @@
 """Invariance in a browser: pick a cell, drag the slider, take the picture away."""
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -282,3 +283,20 @@ def test_pictures_grow_with_the_screen(server, open_page, wait_settled):
         share = "plot => plot._fullLayout.yaxis._length / plot._fullLayout.height"
         shares.append(page.locator(".st-key-figure_effect .js-plotly-plot").evaluate(share))
     assert shares[1] == pytest.approx(shares[0], rel=0.05)
+
+
+CUT = """() => {
+    const edge = document.querySelector('.st-key-figure_effect .main-svg').getBoundingClientRect();
+    return [...document.querySelectorAll('.st-key-figure_effect svg text')]
+        .filter((one) => one.getBoundingClientRect().right > edge.right + 1)
+        .map((one) => one.textContent);
+}"""
+
+
+@pytest.mark.exhaustive
+def test_no_words_of_any_change_are_cut_beside_the_table(look_at, subtests):
+    for method, key in product(("layer", "rms", "group"), TRANSFORMS):
+        with subtests.test(method=method, key=key):
+            page = look_at(f"/invariance?cell={method}.{key}")
+            expect(page.locator(".st-key-figure_effect .main-svg").first).to_be_visible()
+            assert page.evaluate(CUT) == []
