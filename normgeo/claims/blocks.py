@@ -184,10 +184,11 @@ CLAIMS = (
         _equation_13,
         FAILS,
         "fisher?method=layer&tab=eq13",
-        repair=text("it were limited to methods whose neurons share no statistic"),
+        repair=text("of batch and weight norm, not of layer norm"),
         remark=text(
-            "Both equations written out, with μ, σ and their derivatives by definition. For layer "
-            "norm they leave out that every output depends on every weight vector."
+            "Both equations written out, with μ, σ and their derivatives by definition. They are "
+            "exact for every method whose neurons share no statistic. For layer norm they leave "
+            "out that every output depends on every weight vector."
         ),
     ),
     Claim(
@@ -197,14 +198,12 @@ CLAIMS = (
         _one_block_a_neuron,
         HOLDS_IF,
         "fisher?method=layer&tab=eq13",
-        condition=text(
-            "the outputs are independent, and the layer is wide or its neurons share no statistic, "
-            "where nothing is left out"
-        ),
+        condition=text("outputs are independent and the layer is wide or shares no statistic"),
         remark=text(
-            "Under layer norm the approximation leaves out a sixth to a third of ‖F‖² with 6 or 8 "
-            "neurons, with eight times as many less than a tenth: about as 1/H. A softmax couples "
-            "its outputs, whatever the method."
+            "Nothing is left out where neurons share no statistic. Under layer norm the "
+            "approximation leaves out a sixth to a third of ‖F‖² with 6 or 8 neurons, with eight "
+            "times as many less than a tenth: about as 1/H. A softmax couples its outputs, "
+            "whatever the method."
         ),
     ),
     Claim(

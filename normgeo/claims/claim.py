@@ -167,7 +167,7 @@ class Claim:
             alarm, not an answer.
         page: the address of the page that shows it, "" if none does.
         condition: the missing condition of a statement that "holds if".
-        repair: the missing restriction of a statement that does not hold, with which it would.
+        repair: of what a statement that does not hold is true: "of batch and layer norm".
         remark: an interpretation of the numbers.
 
     Raises:

@@ -97,8 +97,11 @@ CLAIMS = (
         _dataset_rescaling,
         FAILS,
         "invariance?cell=weight.dataset_rescaling",
-        repair=text("it were limited to methods whose scale averages over cases or neurons"),
-        remark=text("Weight norm does not: its σ is a length of weights. Table 1 has this right."),
+        repair=text("of batch and layer norm, not of weight norm"),
+        remark=text(
+            "It is true of every method whose scale averages over cases or neurons. The σ of "
+            "weight norm is a length of weights. Table 1 has this right."
+        ),
     ),
     Claim(
         "equation_7",
@@ -138,7 +141,7 @@ CLAIMS = (
         _feature_shift,
         FAILS,
         "invariance?cell=layer.case_offsets&columns=all",
-        repair=text("the shift γ moved all summed inputs alike: equal w·γ for all weight vectors"),
+        repair=text("if the shift γ moves all summed inputs alike: w·γ is one number"),
         remark=text(
             "The re-scaling is ignored, and so is a shift of the summed inputs. For one number "
             "added to all features, equal w·γ means equal sums of the weights."

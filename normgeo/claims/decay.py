@@ -141,8 +141,8 @@ CLAIMS = (
     Claim(
         "twin",
         text(
-            "Under gradient descent, with momentum or without, weight decay is a learning rate "
-            "that grows exponentially: both turn the weights alike."
+            "To gradient descent and momentum, weight decay is a learning rate that grows "
+            "exponentially."
         ),
         text("Li and Arora 2019"),
         _twin,
@@ -150,9 +150,10 @@ CLAIMS = (
         "learning_rate?tab=twin&method=layer",
         condition=text("ε = 0, and with momentum ηλ ≤ (1 − √β)²"),
         remark=text(
-            "Checked over 30 steps: one run with λ, one without it and with η α^(−2t−1) for the "
-            "weights. Without momentum α is 1 − ηλ, with it the larger root of "
-            "α² − (1 + β − ηλ)α + β; the second run then starts with a momentum along its weights."
+            "Both turn the weights alike over 30 steps: one run with λ, one without it and with η "
+            "α^(−2t−1) for the weights. Without momentum α is 1 − ηλ, with it the larger root of "
+            "α² − (1 + β − ηλ)α + β; the second run then starts with a momentum along its "
+            "weights."
         ),
         kind=LATER,
     ),
@@ -163,7 +164,7 @@ CLAIMS = (
         _turn_by_rule,
         FAILS,
         "learning_rate?tab=descent&method=layer&optimizer=adam",
-        repair=text("it were limited to small steps of gradient descent or momentum"),
+        repair=text("of small steps of gradient descent or momentum"),
         remark=text(
             "Ten small steps each. Adam divides by the scale of the gradient and Lion takes only "
             "signs, so their turns fall as 1/‖w‖."
@@ -177,9 +178,7 @@ CLAIMS = (
         _growth_by_rule,
         FAILS,
         "learning_rate?tab=descent&optimizer=adam",
-        repair=text(
-            "it were limited to gradient descent or momentum at ε = 0, without weight decay"
-        ),
+        repair=text("of gradient descent and momentum at ε = 0, without weight decay"),
         remark=text(
             "The steps that momentum remembers point across the weights or away from the origin. A "
             "step of Adam or Lion has a part along the weights and may shorten them."
@@ -193,7 +192,7 @@ CLAIMS = (
         _common_shift,
         FAILS,
         "symmetry?method=layer",
-        repair=text("it were limited to gradient descent or momentum, without weight decay"),
+        repair=text("of gradient descent and momentum, without weight decay"),
         remark=text(
             "Adam divides the gradient of each weight by a different size and Lion takes signs, so "
             "that the steps of the weight vectors no longer sum to 0. Decay shrinks the mean as it "

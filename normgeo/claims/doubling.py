@@ -79,7 +79,7 @@ def _doubled_vector(example: Example) -> Finding:
     ]
     return Finding(
         max(change.values()) < ROUNDING,
-        max(own) < ROUNDING,
+        max(own) < ROUNDING < change[NORMALIZERS["layer"].title],
         numbers(text("change of the output"), change),
     )
 
@@ -167,8 +167,11 @@ CLAIMS = (
         _doubled_vector,
         FAILS,
         "learning_rate?method=batch",
-        repair=text("it were limited to methods whose neurons share no statistic, at ε = 0"),
-        remark=text("Under layer norm only a whole group of weight vectors may double."),
+        repair=text("of batch and weight norm at ε = 0, not of layer norm"),
+        remark=text(
+            "It is true of every method whose neurons share no statistic. Under layer norm only a "
+            "whole group of weight vectors may double."
+        ),
     ),
     Claim(
         "curvature_halves",
@@ -177,7 +180,7 @@ CLAIMS = (
         _curvature_halves,
         FAILS,
         "learning_rate?tab=fisher",
-        repair=text("it were about the gradient, or about the length ds of a step"),
+        repair=text("of the gradient, and of the length ds of a step"),
         remark=text(
             "The block of the Fisher matrix changes by a factor of ¼, and along w itself there "
             "is no curvature. The block between a doubled and another weight vector changes by "

@@ -202,14 +202,13 @@ CLAIMS = (
     Claim(
         "two_words",
         text(
-            "What μ averages over decides every re-centering, and what σ averages over decides "
-            "every re-scaling."
+            "What μ averages over decides each re-centering; what σ averages over, each re-scaling."
         ),
         text("the design space of Eq. 5"),
         _two_words,
         HOLDS_IF,
         "invariance?rows=grid&columns=all",
-        condition=text("μ does not average over the very rows of which one is re-scaled"),
+        condition=text("μ does not average over the rows of which one is re-scaled"),
         kind=FOLLOWS,
     ),
     Claim(

@@ -225,14 +225,14 @@ CLAIMS = (
     Claim(
         "stable",
         text(
-            "The growth of the norm makes learning stable: a learning rate that is far too "
-            "large does not make it diverge."
+            "The growth of the norm makes learning stable: far too large a learning rate does "
+            "not diverge."
         ),
         text("sections 5.2 and 5.2.2"),
         _stable,
         HOLDS_IF,
         "learning_rate?tab=descent&rate=100",
-        condition=text("it is the learning rate of the weights, not that of biases and gains"),
+        condition=text("it is that of the weights, not of biases and gains"),
         remark=text(
             "Least squares with η = 100: the weights of the standard model explode, those of a "
             "normalized one do not. Nothing brakes b and g in this way."

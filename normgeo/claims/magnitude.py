@@ -137,10 +137,7 @@ CLAIMS = (
         _printed_batch_metric,
         FAILS,
         "fisher?tab=magnitude",
-        repair=text(
-            "ε were 0 and the covariance diagonal and the same for all inputs, as in the Gaussian "
-            "case"
-        ),
+        repair=text("if ε = 0 and all inputs have one diagonal covariance (Gaussian)"),
         remark=text("In general Cov_ij is multiplied by z_i z_j, inside the expectation."),
     ),
     Claim(
@@ -162,7 +159,7 @@ CLAIMS = (
         _standard_metric,
         FAILS,
         "fisher?method=standard&tab=magnitude",
-        repair=text("all four terms were there, (i, i), (i, j), (j, i) and (j, j)"),
+        repair=text("of the sum of all four terms, (i, i), (i, j), (j, i) and (j, j)"),
         remark=text(
             "The appendix prints one cross term, which is 0 for independent outputs; and in its "
             "first line it has w_j over ‖w_i‖ once."
@@ -178,7 +175,7 @@ CLAIMS = (
         _prediction_error,
         FAILS,
         "fisher?tab=magnitude",
-        repair=text("it were limited to Gaussian outputs and to the sum over all gains"),
+        repair=text("of the sum over all gains, for Gaussian outputs"),
         remark=text(
             "z² is 1 on average, however large a is. But it multiplies the variance of each output "
             "before the average is taken."

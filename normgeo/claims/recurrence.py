@@ -246,13 +246,10 @@ CLAIMS = (
         _grow_or_shrink,
         HOLDS_IF,
         "recurrent",
-        condition=text(
-            "it means the average over many steps of a linear recurrence without inputs, whose "
-            "spectral radius is not 1"
-        ),
+        condition=text("there are no inputs, many steps, and the spectral radius is not 1"),
         remark=text(
-            "50 steps at the spectral radii ½ and 2. Inputs keep a shrinking state from "
-            "vanishing, and tanh limits a growing one."
+            "The average over 50 steps of a linear recurrence at the spectral radii ½ and 2. "
+            "Inputs keep a shrinking state from vanishing, and tanh limits a growing one."
         ),
     ),
     Claim(
@@ -262,14 +259,11 @@ CLAIMS = (
         _stable_recurrence,
         HOLDS_IF,
         "recurrent?activation=tanh",
-        condition=text(
-            "there are no inputs, and without it gradients over time grow or fade by a tenth of a "
-            "decade a step or more"
-        ),
+        condition=text("there are no inputs, and without it gradients grow or fade fast"),
         remark=text(
             "Linear and tanh, with and without inputs, at the spectral radii ½ and 2. In the "
-            "others gradients may fade more with layer norm. The size of the state is fixed by "
-            "its norm."
+            "others, where gradients grow or fade by less than a tenth of a decade a step, they "
+            "may fade more with layer norm. The size of the state is fixed by its norm."
         ),
     ),
     Claim(
@@ -289,15 +283,14 @@ CLAIMS = (
     Claim(
         "any_length",
         text(
-            "A layer-normalized recurrence reads on where sequences are longer than any in "
-            "training; batch norm by time step does not, for it has statistics for those steps "
-            "alone."
+            "Layer norm reads sequences longer than any in training; batch norm by time step does "
+            "not."
         ),
         text("sections 1 and 3.1"),
         _any_length,
         HOLDS_IF,
         "recurrent?tab=longer&task=letters",
-        condition=text("batch norm may not take the statistics of its last step for later ones"),
+        condition=text("batch norm may not reuse the statistics of its last step"),
         remark=text(
             "An LSTM trained on 6 letters reads 24. With layer norm it predicts the last ones "
             "better than letters 4 to 6. Batch norm refuses them, or with the statistics of its "

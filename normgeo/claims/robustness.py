@@ -105,12 +105,10 @@ CLAIMS = (
         _input_scaling,
         FAILS,
         "fisher?tab=magnitude",
-        repair=text(
-            "it were limited to methods whose scale averages over cases or neurons, such as "
-            "batch and layer norm"
-        ),
+        repair=text("of batch and layer norm, not of weight norm"),
         remark=text(
-            "For these the factor is 1. Weight norm's metric changes with the inputs, as that "
+            "It is true of every method whose scale averages over cases or neurons: the factor is "
+            "1. Weight norm's metric changes with the inputs, as that "
             "of a standard model does: by their square for Gaussian outputs, otherwise up or "
             "down."
         ),

@@ -182,8 +182,8 @@ def totals(audited: Sequence[Audited]) -> str:
     """Return how many statements there are of each kind, in a sentence."""
     found = Counter(one.claim.kind for one in audited)
     return text(
-        "{all} statements are checked: {said} of the paper, {follows} that follow from it or seem "
-        "to, {later} of later work and {practice} of practice.",
+        "{all} statements are checked: {said} of the paper, {follows} that seem to follow "
+        "from it, {later} of later work and {practice} of practice.",
         all=len(audited),
         said=found[PAPER_SAYS],
         follows=found[FOLLOWS],
@@ -195,14 +195,14 @@ def totals(audited: Sequence[Audited]) -> str:
 def conditional(one: Audited) -> tuple[str, ...]:
     """Return the condition on which a statement holds, in a sentence, if there is one."""
     if one.verdict == HOLDS_IF and one.claim.condition:
-        return (str(text("It holds if {condition}.", condition=text(one.claim.condition))),)
+        return (str(text("If {condition}.", condition=text(one.claim.condition))),)
     return ()
 
 
 def repaired(one: Audited) -> tuple[str, ...]:
-    """Return a repair of a statement that does not hold, in a sentence, if there is one."""
+    """Return of what a statement that does not hold is true, in a sentence, if that is known."""
     if one.verdict == FAILS and one.claim.repair:
-        return (str(text("It would hold if {repair}.", repair=text(one.claim.repair))),)
+        return (str(text("True {repair}.", repair=text(one.claim.repair))),)
     return ()
 
 

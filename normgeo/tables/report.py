@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader
 
 from normgeo import __version__
 from normgeo.base.text import text
-from normgeo.claims import CLAIMS, SIGNS, Audited, Claim
+from normgeo.claims import CLAIMS, PAPER_SAYS, SIGNS, Audited, Claim
 from normgeo.tables import marks
 from normgeo.tables.audit import (
     DIGITS,
@@ -74,7 +74,9 @@ def _content(
     audited: Sequence[Audited], home: str | None, of: Sequence[Audited]
 ) -> dict[str, object]:
     wrong = inexact(audited)
-    parts = by_kind([one for one in audited if one not in wrong])
+    parts = [*by_kind([one for one in audited if one not in wrong])]
+    if wrong and parts and parts[0][1][0].claim.kind == PAPER_SAYS:
+        parts[0] = str(text("The other statements of the paper")), parts[0][1]
     return {
         "title": TITLE,
         "parts": [*([("", wrong)] if wrong else []), *parts],
@@ -99,8 +101,11 @@ def _address(claim: Claim, home: str) -> str:
 
 
 def _written(words: str) -> str:
-    """Return a sentence as HTML, δ_i with its index as a subscript."""
-    return re.sub(r"_(\w+)", r"<sub>\1</sub>", escape(str(text(words))))
+    """Return a sentence as HTML: an index as a subscript, brackets on one line."""
+    unbroken = re.sub(
+        r"\[[^]]*\]", lambda part: part[0].replace(" ", "\N{NO-BREAK SPACE}"), text(words)
+    )
+    return re.sub(r"_(\w+)", r"<sub>\1</sub>", escape(unbroken))
 
 
 def _page(claim: Claim) -> str:

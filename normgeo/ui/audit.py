@@ -55,11 +55,10 @@ KIND_LABELS = {
     "practice": text("Practice"),
 }
 LABELS = {
-    "holds": text(":material/check: {count} of {all} hold"),
-    "holds_if": text("≈ {count} of {all} hold if …"),
-    "fails": text(":material/close: {count} of {all} do not"),
+    "holds": text(":material/check: {count} hold"),
+    "holds_if": text("≈ {count} hold if …"),
+    "fails": text(":material/close: {count} do not"),
 }
-"""They count statements of all kinds that are chosen, not of the paper alone."""
 
 
 def show(settings: Settings) -> None:
@@ -119,7 +118,6 @@ def _list(chosen: Sequence[Audited], of: Sequence[Audited] = ()) -> None:
 
 def _verdicts(settings: Settings, found: Mapping[str, int]) -> None:
     """Draw the counts of the verdicts; a click lists one, a second click all."""
-    every = sum(found.values())
     st.session_state["verdict"] = None if settings.verdict == "all" else settings.verdict
     st.segmented_control(
         str(text("Verdicts to show")),
@@ -127,7 +125,7 @@ def _verdicts(settings: Settings, found: Mapping[str, int]) -> None:
         key="verdict",
         on_change=_changed,
         args=("verdict",),
-        format_func=lambda name: str(text(LABELS[name], count=found[VERDICTS[name]], all=every)),
+        format_func=lambda name: str(text(LABELS[name], count=found[VERDICTS[name]])),
         label_visibility="collapsed",
     )
 

@@ -665,7 +665,7 @@ def test_verdict_is_read_off_what_was_found(subtests: pytest.Subtests) -> None:
 
 
 @pytest.mark.pairwise("everywhere,verdict", [(True, HOLDS), (False, FAILS)])
-@pytest.mark.pairwise("repair", ["", "it said less"])
+@pytest.mark.pairwise("repair", ["", "of less"])
 def test_statement_that_says_too_much_does_not_hold(
     repair: str, everywhere: bool, verdict: str
 ) -> None:
@@ -675,17 +675,17 @@ def test_statement_that_says_too_much_does_not_hold(
 @pytest.mark.parametrize("repairs", [True, False])
 def test_repair_is_checked_on_every_example(repairs: bool) -> None:
     found, last = Finding(False, True, ()), Finding(False, repairs, ())
-    assert Audited(claim(FAILS, repair="it said less"), found, (last,)).as_expected == repairs
+    assert Audited(claim(FAILS, repair="of less"), found, (last,)).as_expected == repairs
     assert Audited(claim(FAILS), found, (last,)).as_expected
 
 
 def test_claim_has_a_repair_only_where_it_does_not_hold() -> None:
     sentence = (
         "A claim has a repair only where it 'does not hold'; 'key' is expected to be 'holds' with "
-        "the repair 'it said less'."
+        "the repair 'of less'."
     )
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
-        claim(repair="it said less")
+        claim(repair="of less")
 
 
 def test_numbers_are_pythons_own() -> None:

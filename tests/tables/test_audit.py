@@ -51,7 +51,7 @@ def planted(key: str, everywhere: bool, restricted: bool, expected: str) -> Clai
         check=lambda example: finding,
         expected=expected,
         condition=condition,
-        repair="it said less" if expected == FAILS else "",
+        repair="of less" if expected == FAILS else "",
         remark="",
     )
 
@@ -79,8 +79,8 @@ def test_listing_has_every_part_of_a_claim(three: Sequence[Audited]) -> None:
         assert f"{SIGNS[one.verdict]} {one.verdict}" in flat
         assert one.claim.statement in flat
         assert one.claim.source in flat
-    assert "It holds if it is Sunday." in flat
-    assert "It would hold if it said less." in flat
+    assert "If it is Sunday." in flat
+    assert "True of less." in flat
     assert "growth (decades): layer norm 0.123, standard 2" in flat
     assert "it is so: yes" in flat
     assert flat.startswith("0 of 2 statements of the paper do not hold as they stand. The paper")

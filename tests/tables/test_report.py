@@ -49,9 +49,7 @@ def test_row_has_sign_and_word_statement_and_source_and_unfolds() -> None:
     (row,) = found.rows
     assert ("path", {"d": marks.path("≈")}) in found.tags, "drawn, as everywhere"
     claim = CLAIMS["two_words"]
-    assert row.startswith(
-        f"holds if … {claim.statement} {claim.source} It holds if {claim.condition}."
-    )
+    assert row.startswith(f"holds if … {claim.statement} {claim.source} If {claim.condition}.")
     assert "error (m): layer norm 0.25, batch norm 3.06 · 10⁻¹⁶" in row
     assert row.endswith("See it: Invariance")
     assert ("b", {"title": "3.06e-16"}) not in found.tags, "nothing was rounded"
@@ -64,7 +62,9 @@ def test_rounded_number_has_all_its_digits_on_hover() -> None:
 
 
 def test_index_is_a_subscript() -> None:
-    assert "δ<sub>i</sub> δ<sub>j</sub>" in report.listed([audited("standard_metric")])
+    html = report.listed([audited("standard_metric")])
+    assert "δ<sub>i</sub> δ<sub>j</sub>" in html
+    assert "E[Cov<sub>ij</sub>\N{NO-BREAK SPACE}a<sub>i</sub>" in html, "a product stays whole"
 
 
 def test_number_is_shown_as_people_write_it(subtests: pytest.Subtests) -> None:
@@ -118,9 +118,10 @@ def test_inexact_places_come_first_with_what_repairs_them_and_a_link() -> None:
     first, *_ = html.split("<h3>")
     assert "1 of 2 statements of the paper does not hold as it stands." in first
     assert escape(str(wrong.claim.statement)) in first
-    assert f"It would hold if {wrong.claim.repair}." in first.split("</summary>")[0], "on its row"
+    assert f"True {wrong.claim.repair}." in first.split("</summary>")[0], "on its row"
     assert 'href="http://x/invariance?cell=weight.dataset_rescaling"' in first
     assert str(CLAIMS["turn_halves"].statement) not in first, "the paper does not say it"
+    assert Reader(html).titles[1].strip() == "The other statements of the paper"
 
 
 def test_numbers_are_folded_on_a_screen_and_not_on_paper() -> None:
@@ -132,7 +133,7 @@ def test_numbers_are_folded_on_a_screen_and_not_on_paper() -> None:
 def test_kinds_are_kept_apart_in_their_order() -> None:
     found = Reader(report.listed([audited(key) for key in CLAIMS]))
     assert [title.strip() for title in found.titles] == [
-        "The paper says",
+        "The other statements of the paper",
         "Follows from the paper, or seems to",
         "Later work says",
         "Practice",

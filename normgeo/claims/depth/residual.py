@@ -143,8 +143,8 @@ CLAIMS = (
         FAILS,
         "depth?tab=ignores",
         repair=text(
-            "with pre-norm everything that is written to the stream may be re-scaled together, "
-            "with post-norm both inputs of one sum"
+            "of everything that is written to the stream together, with pre-norm, and of both "
+            "inputs of one sum, with post-norm"
         ),
         remark=text(
             "Certified block by block in exact arithmetic. A single W or V is not what a norm of "
