@@ -64,10 +64,14 @@ class Statement(NamedTuple):
     when: str = ""
 
     @property
+    def rival(self) -> str:
+        """What layer norm is compared with, in words: "no norm"."""
+        return IN_WORDS[self.slow if self.fast == LAYER else self.fast]
+
+    @property
     def compared(self) -> str:
         """What layer norm is, and with what it is compared: "faster than no norm"."""
-        rival = IN_WORDS[self.slow if self.fast == LAYER else self.fast]
-        words = text("{short} than {rival}", short=self.short, rival=rival)
+        words = text("{short} than {rival}", short=self.short, rival=self.rival)
         return text("{words} {when}", words=words, when=self.when) if self.when else words
 
 

@@ -80,7 +80,7 @@ def _content(
     return {
         "title": TITLE,
         "parts": [*([("", wrong)] if wrong else []), *parts],
-        "headline": _headline(audited, of) if of else "",
+        "headline": _headline(audited, of).removesuffix(".") if of else "",
         "totals": totals(of) if of else "",
         "home": home,
     }

@@ -98,7 +98,7 @@ def test_deep_link_shows_its_picture(server, page, wait_settled):
     expect(page.get_by_role("heading", level=1)).to_have_text(
         "What keeps a recurrent state from exploding or dying?"
     )
-    assert "f = ReLU; digits read row by row, T = 32 steps = 4 × 8 rows" in captions(page)
+    assert "f = ReLU; digits read row by row, all 8 rows 4 times: T = 32 steps" in captions(page)
     label = page.locator(".st-key-figure_recurrence .frames output").first
     assert label.text_content().endswith("0.8")
 

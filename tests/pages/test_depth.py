@@ -13,7 +13,7 @@ def test_page_opens_with_the_recommendation_and_a_training_to_start(shown):
     page = shown("depth")
     assert page.app.title[0].value == "Where in a block should the norm go?"
     assert page.figures == ["placement"]
-    assert "With 32 blocks put the norm first in each block: pre-norm." in page.captions(
+    assert "With 32 blocks put the norm first in each block: pre-norm<" in page.captions(
         "placement"
     )
     assert page.app.button(key="start_placements").label == "Train it here"

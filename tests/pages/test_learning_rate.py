@@ -35,11 +35,11 @@ def test_default_is_batch_norm_on_digits_at_twice_the_norm(shown):
     assert factors(page) == ["2", "½", "¼", "1"]
     words = page.captions("turn")
     assert "<b>batch norm</b>, weights of neuron 0: first step of gradient descent" in words
-    assert "from twice as far: a quarter of the turn." in words.replace("<br>", " ")
+    assert "from twice as far: a quarter of the turn<" in words.replace("<br>", " ")
     assert page.query == {}
     longer = shown("learning_rate", growth="4").captions("turn").replace("<br>", " ")
     assert "4 times as long: ¼ of the gradient, from 4 times as far" in longer
-    assert ": the turn × 1/16." in longer
+    assert ": the turn × 1/16<" in longer
 
 
 def test_one_switch_answers_for_each_optimizer_on_the_first_screen(shown):
@@ -50,10 +50,10 @@ def test_one_switch_answers_for_each_optimizer_on_the_first_screen(shown):
     assert page.query == {"dataset": "wine", "steps": "5", "optimizer": "adam"}
     assert factors(page) == ["2", "1", "½", "1"]
     words = page.captions("turn").replace("<br>", " ")
-    assert "Twice as long: the same step, from twice as far: half the turn." in words
+    assert "Twice as long: the same step, from twice as far: half the turn<" in words
     assert "first step of Adam, η = " in words
     names = [trace.get("name") for trace in page.figure("turn")["data"]]
-    assert "predicted: slope −1" in names
+    assert "predicted: tan θ ∝ 1/‖w‖" in names
     assert "Adam on all parameters" in page.captions("descent"), "one setting for the page"
     (power,) = re.findall(r"to the power (−[\d.]+)\.", page.captions("descent"))
     assert float(power.replace("−", "-")) == pytest.approx(-1, abs=0.05)
@@ -63,7 +63,7 @@ def test_steps_too_long_for_the_law_of_small_angles_are_told_with_their_number(s
     page = shown("learning_rate", dataset="iris", steps="5", optimizer="adam", tab="equation")
     (found,) = factors(page)[2:3]
     words = page.captions("turn").replace("<br>", " ")
-    assert f"Twice as long, it turns × {found} as much; for small steps × ½." in words
+    assert f"Twice as long, it turns × {found} as much; for small steps × ½<" in words
 
 
 def test_growth_of_the_url_is_where_the_slider_opens(shown):

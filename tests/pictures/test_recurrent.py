@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from plotly.utils import PlotlyJSONEncoder
 
+from normgeo.base.numbers import power_of_ten
 from normgeo.base.progress import Stop
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PICTURES
@@ -103,6 +104,19 @@ def test_number_over_a_panel_stays_on_one_line_with_its_method(identity):
     lines = [line for words in plain for line in words.split("<br>")]
     assert len([line for line in lines if "layer norm × " in line]) > len(RADII)
     assert not [line for line in lines if re.search(r"(×|·|layer|layer norm)\s*$", line)]
+
+
+def test_prediction_that_a_narrow_layer_misses_is_told_with_its_number(identity):
+    """Of 32 neurons with layer norm memory grows, of infinitely many it would fade."""
+    figure = RECURRENCE.figure(identity, "light")
+    for (radius, methods), frame in zip(identity.curves.items(), figure.frames, strict=True):
+        layer = methods["layer"]
+        expected = layer.predicted * identity.setup.steps
+        missed = abs(expected - layer.log10_norms[0]) > np.log10(3.2)
+        words = " ".join(note.text for note in frame.layout.annotations if note.text)
+        told = f"predicted with layer norm: × {power_of_ten(expected, 2)}"
+        assert (told in words.replace("<br>", " ").replace("\xa0", " ")) == missed, radius
+        assert "predicted without" not in words
 
 
 def dots(frame):

@@ -146,3 +146,13 @@ def test_a_slide_leaves_out_panels_and_sentences_and_the_others_have_their_room(
     assert "yaxis" not in slide["edges"]
     _, shown = slide_of(kept, other, told._replace(on_slide=()))
     assert shown == {"kept", "other", "in it"}
+
+
+@pytest.mark.parametrize(
+    ("sentences", "told"),
+    [(["It holds."], "It holds"), (["It holds. It does."], "It holds. It does."), ([], None)],
+)
+def test_answer_of_one_sentence_is_a_headline_without_a_full_stop(
+    sentences: list[str], told: str | None
+) -> None:
+    assert [*answer(*sentences).sentences] == ([f"<b>{told}</b>"] if told else [])

@@ -144,7 +144,7 @@ def _up(result: Accuracy) -> dict[str, Any]:
 
 def _none(sizes: list[int], method: str, look: Theme) -> dict[str, Any]:
     """Where a method has no z, at the foot of the axes."""
-    words = text("{name}: no z", name=NORMALIZERS[method].title)
+    words = text("{name}: σ = 0, no z", name=NORMALIZERS[method].title)
     return note(
         words,
         x=math.log10(sizes[-1]),
@@ -161,7 +161,7 @@ def _share(result: Accuracy, method: str, m: int) -> str:
     told = result.at(method, m)
     name = NORMALIZERS[method].title
     if told is None:
-        return text("{name}: no z", name=name)
+        return text("{name}: σ = 0, no z", name=name)
     return text("{name} {share:.0%}", name=name, share=told[0])
 
 

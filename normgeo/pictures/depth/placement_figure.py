@@ -63,7 +63,6 @@ def figure(result: Placement, theme: str) -> go.Figure:
     still = [
         *(trace for number_ in PANELS for trace in _bands(found, number_, theme)),
         *(trace for number_ in PANELS for trace in _lines(found, number_, theme)),
-        *_legend(theme),
     ]
     moving = [_marks(found, depth) for depth in found.depths]
     sheets = [_sheet(result, depth, theme) for depth in found.depths]
@@ -156,9 +155,8 @@ def _loss(found: Accuracy, depth: int, theme: str) -> Panel:
 
 
 def _numbers(found: Accuracy, warming: str, depth: int, losses: bool) -> str:
-    """The accuracy or the loss of each kind, in its color, after the mark of its line."""
+    """The accuracy or the loss of each kind, after the mark of its line; then what marks tell."""
     place = found.depths.index(depth)
-    where = text("with one block") if depth == 1 else text("with {n} blocks", n=depth)
 
     def told_(kind: str) -> str:
         if not losses:
@@ -169,7 +167,7 @@ def _numbers(found: Accuracy, warming: str, depth: int, losses: bool) -> str:
         f'<b style="color:{COLORS[kind]}">{GLYPHS[warming][SYMBOLS[kind]]}{KEPT}{told_(kind)}</b>'
         for kind in KINDS
     ]
-    return "  ".join([*told, *([sized(where, SMALL)] if warming == "without" else [])])
+    return "  ".join([*told, sized(BRIEF[warming], SMALL)])
 
 
 def _values(found: Accuracy, kind: str, warming: str, losses: bool) -> np.ndarray[Any, Any]:
@@ -229,17 +227,6 @@ def _lines(found: Accuracy, number_: int, theme: str) -> Iterator[go.Scatter]:
                 rate="%{customdata[3]}",
             ),
             **on_panel(number_),
-        )
-
-
-def _legend(theme: str) -> Iterator[go.Scatter]:
-    """What hollow and full marks stand for."""
-    ink = THEMES[theme].ink
-    for warming, name in BRIEF.items():
-        filled = "circle" if warming == "with" else "circle-open"
-        marker = {"size": 9, "symbol": filled, "color": ink, "line": {"width": 2, "color": ink}}
-        yield go.Scatter(
-            x=[None], y=[None], mode="markers", name=name, showlegend=True, marker=marker
         )
 
 

@@ -12,9 +12,12 @@ from normgeo.base.text import text
 from normgeo.pictures.captions import listed
 from normgeo.pictures.depth.accuracy import KINDS, MARGIN, WARMING, Accuracy
 
+WHERE = {"pre": text("first in each block"), "post": text("last in each block")}
 ADVICE = {
-    "pre": text("put the norm first in each block: pre-norm."),
-    "post": text("put the norm last in each block: post-norm."),
+    **{
+        kind: text("put the norm {where}: {name}.", where=where, name=KINDS[kind])
+        for kind, where in WHERE.items()
+    },
     "none": text("leave the norm out."),
 }
 RULE = text(
@@ -49,7 +52,10 @@ def advice(found: Accuracy, depth: int) -> str:
     if behind == ["none"] and safe(found):
         name = KINDS[safe(found)]
         return text(
-            "With {blocks} use a norm; {name} is the safe choice.", blocks=blocks, name=name
+            "With {blocks} use a norm, safest {where}: {name}.",
+            blocks=blocks,
+            where=WHERE[safe(found)],
+            name=name,
         )
     if behind == ["none"]:
         return text("With {blocks} use a norm, first or last.", blocks=blocks)

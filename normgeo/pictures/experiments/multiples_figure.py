@@ -21,7 +21,7 @@ IN_A_ROW = 4
 THIN = 2.5  # of a line in so small a panel
 SHARE = f"{FASTER:.0%}"
 RULE = text(
-    "Holds: at most {share} of its rival's steps in every seed. Fails: as many or more, or never.",
+    "✓: at most {share} of the rival's steps in every seed. ✗: as many or more, or never.",
     share=SHARE,
 )
 KEY = text(
@@ -81,7 +81,7 @@ def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) ->
     paper = text(
         "Paper {section}: {what}", section=statement.section.split()[-1], what=statement.compared
     )
-    of_slide = f"{statement.short.capitalize()}: {word.lower()}"
+    of_slide = f"{'' if sign else f'{word} '}{text('vs {rival}', rival=statement.rival)}"
     return Panel(
         {
             "title": curves.across if names_steps else "",

@@ -53,8 +53,11 @@ def _answer(result: EqualKL) -> list[Band]:
     """What the contours of each model are, in a sentence."""
     last = result.base.points[-1].normalizer
     if result.planes[-1].flat and not result.planes[0].flat:
-        words = "With {method}, longer weights change nothing: the ellipse becomes a wedge"
-        return [answer(text(words, method=last.title))]
+        words = text(
+            "With {method}, scaling all weights changes nothing: the ellipse becomes a wedge",
+            method=last.title,
+        )
+        return [answer(words)]
     shapes = [
         f"{str(plane.shape).partition(':')[0]} ({point.normalizer.title})"
         for point, plane in zip(result.base.points, result.planes, strict=True)
@@ -140,12 +143,12 @@ def _legend(look: Theme) -> list[go.Scatter]:
         go.Scatter(x=[None], y=[None], name=str(words), showlegend=True, **how)
         for how, words in (
             (
-                {"mode": "lines", "line": {"color": look.muted, "width": 3.5, "dash": MEASURED}},
+                {"mode": "lines", "line": {"color": look.ink, "width": 3.5, "dash": MEASURED}},
                 text("true KL = c"),
             ),
             (
                 {"mode": "lines", "line": {"color": look.ink, "width": 2, "dash": PREDICTED}},
-                text("½ δᵀFδ = c, for short steps"),
+                text("½ δᵀFδ = c, by the Fisher matrix F"),
             ),
         )
     ]
@@ -170,7 +173,7 @@ def _axes(result: EqualKL, look: Theme) -> list[Panel]:
         up = {
             "range": [-y, y],
             "nticks": 5,
-            "title": "" if n > 1 else text("across ŵ, in ‖w‖"),
+            "title": "" if n > 1 else text("across w, in ‖w‖"),
         }
         if not (plane.small or result.with_weights):
             up["scaleanchor"] = f"x{n}"

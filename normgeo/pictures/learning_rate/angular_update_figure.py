@@ -135,7 +135,7 @@ def _lines(result: AngularUpdate, theme: str) -> list[go.Scatter]:
     if not result.has_law:
         return [measured]
     other, name = _other(result)
-    predicted = text("predicted: slope −{power}", power=curve.optimizer.power)
+    predicted = text("predicted: tan θ {law}", law=_law(result, curve.optimizer.power))
     return [
         measured,
         line(curve.predicted_angles, predicted, color=look.ink, width=1.8, dash=PREDICTED),
@@ -145,9 +145,12 @@ def _lines(result: AngularUpdate, theme: str) -> list[go.Scatter]:
 
 def _other(result: AngularUpdate) -> tuple[Array, str]:
     """The angles by the other power, and its name."""
-    if result.curve.optimizer.power == 1:
-        return result.curve.angles_by_power(2), text("slope −2")
-    return result.curve.halved_angles, text("slope −1")
+    power = 3 - result.curve.optimizer.power
+    return result.curve.angles_by_power(power), _law(result, power)
+
+
+def _law(result: AngularUpdate, power: int) -> str:
+    return f"∝ 1/{result.symbol}{'²' * (power == 2)}"
 
 
 def _dot(result: AngularUpdate, step: int, color: str, ink: str) -> Trace:

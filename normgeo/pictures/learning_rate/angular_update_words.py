@@ -82,7 +82,7 @@ def effective(result: AngularUpdate, step: int) -> list[str]:
     power = result.curve.optimizer.power
     return [
         text(
-            "Effective learning rate {rate}: <b>× {factor}</b>",
+            "One step: effective learning rate {rate} <b>× {factor}</b>",
             rate=f"η/{result.symbol}{'²' * (power == 2)}",
             factor=fraction(float(result.curve.norms[step]) ** -power),
         )
@@ -127,18 +127,26 @@ def steps(
     shown: list[tuple[float, float]] = []
     notes: list[dict[str, Any]] = []
     for place in (step, *still):
-        words = _words_of_step(result, place, place == step, reach)
-        widths = (width(one["text"], one["font"]["size"]) for one in words)
-        wide = max(APART * pixels - CLEAR, *widths)
-        middle = float(result.curve.norms[place]) / reach * pixels
-        left = middle - wide / 2
-        if "xanchor" in words[0]:
-            left = middle + BESIDE - wide
-        right = left + wide
-        if all(right + CLEAR < first or last + CLEAR < left for first, last in shown):
-            shown.append((left, right))
-            notes += words
+        norm, own = float(result.curve.norms[place]), place == step
+        words = _words_of_step(result, place, own)
+        wide = max(width(one["text"], one["font"]["size"]) for one in words)
+        room = max(APART * pixels - CLEAR, wide)
+        middle = norm / reach * pixels
+        ways = [(middle - room / 2, room, {}), _to_left(middle, wide, 0)]
+        if own and norm > FAR * reach:
+            ways = [_to_left(middle, wide, BESIDE)]
+        for left, taken, how in ways:
+            right = left + taken
+            if all(right + CLEAR < first or last + CLEAR < left for first, last in shown):
+                shown.append((left, right))
+                notes += [one | how for one in words]
+                break
     return notes
+
+
+def _to_left(middle: float, wide: float, beyond: int) -> tuple[float, float, dict[str, Any]]:
+    """Where words are that end so far beyond their step: their left end, how wide, and how."""
+    return middle + beyond - wide, wide, {"xanchor": "right", "xshift": beyond}
 
 
 def angle(result: AngularUpdate, step: int, paper: str) -> dict[str, Any]:
@@ -185,9 +193,7 @@ def _shown(change: Change) -> float:
     return change.factor if same else change.predicted
 
 
-def _words_of_step(
-    result: AngularUpdate, step: int, own: bool, reach: float
-) -> tuple[dict[str, Any], ...]:
+def _words_of_step(result: AngularUpdate, step: int, own: bool) -> tuple[dict[str, Any], ...]:
     norm = float(result.curve.norms[step])
     _, gradient, turn, _ = result.changes(step)
     along, across = result.way(step)
@@ -198,8 +204,6 @@ def _words_of_step(
     if own:
         tip, foot = f"<b>{tip}</b>", f"<b>{foot}</b>"
     place: dict[str, Any] = {"font": {"size": SIZE if own else SMALL}}
-    if own and norm > FAR * reach:  # at the right edge
-        place |= {"xanchor": "right", "xshift": BESIDE}
     return (
         {
             "x": float(f"{norm + along:.6g}"),

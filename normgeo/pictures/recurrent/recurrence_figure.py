@@ -31,6 +31,7 @@ from normgeo.pictures.style.template import (
 
 HIGH = 222, 104  # pixels of a panel
 NUMBERS = 20  # type of the numbers over a panel
+MISSED = 0.5  # decades between a change and its prediction: a factor of 3
 KEPT = "\N{NO-BREAK SPACE}"  # a method's name and its number are on one line
 
 
@@ -85,12 +86,12 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
     norms = {key: float(curves.log10_norms[0]) for key, curves in methods.items()}
     heads = (
         (
-            text("<b>size of the state</b> at the end: h<sup>T</sup>"),
+            text("<b>size of the state</b> at the end"),
             {key: number(curves.hidden[-1], 2) for key, curves in methods.items()},
         ),
         (
-            text("<b>memory</b> at t = 0: ∂h<sup>T</sup>/∂h<sup>t</sup>"),
-            {key: f"× {power_of_ten(log, 2)}" for key, log in norms.items()},
+            text("<b>memory</b> of a change at t = 0"),
+            {key: f"× {power_of_ten(log, 2 if abs(log) < 3 else 1)}" for key, log in norms.items()},
         ),
         (
             text("<b>growth</b> of a change per step"),
@@ -98,6 +99,7 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
         ),
     )
     about = text("{about}; shaded: the digit is read for the first time", about=result.about)
+    about = "; ".join(map(str, [about, *_misses(result, radius)]))
     first = stretch(0, result.setup.rows, THEMES[theme].panel)
     one = {"color": THEMES[theme].muted, "width": 1}
     shapes = [first], [first], [across(1, one), upright(1, one)]
@@ -111,6 +113,20 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
         ],
         foot=[told(theme, about)],
     )
+
+
+def _misses(result: Recurrences, radius: float) -> Iterator[str]:
+    """The predictions that so narrow a layer misses by far."""
+    for key, curves in result.curves[radius].items():
+        if curves.predicted is None:
+            continue
+        expected = float(curves.predicted * curves.times[-1])
+        if abs(expected - curves.log10_norms[0]) > MISSED:
+            yield text(
+                "predicted {name}: × {factor}",
+                name=result.setup.names[key].replace(" ", KEPT),
+                factor=power_of_ten(expected, 2).replace(" ", KEPT),
+            )
 
 
 def _values(result: Recurrences, radius: float) -> Iterator[tuple[list[Any], list[Any]]]:

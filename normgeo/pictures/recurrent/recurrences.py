@@ -64,7 +64,7 @@ class Setup(NamedTuple):
     def about(self) -> str:
         """In a line."""
         return text(
-            "digits read row by row, T = {T} steps = {n:.3g} × {rows} rows; width: {H} neurons",
+            "digits read row by row, all {rows} rows {n:.3g} times: T = {T} steps; {H} neurons",
             T=self.steps,
             n=self.steps / self.rows,
             rows=self.rows,

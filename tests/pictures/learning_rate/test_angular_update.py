@@ -14,7 +14,7 @@ from PIL import Image
 from normgeo import NORMALIZERS
 from normgeo.dynamics.loss_plane import loss_plane
 from normgeo.pictures import PICTURES
-from normgeo.pictures.learning_rate.angular_update_words import why
+from normgeo.pictures.learning_rate.angular_update_words import steps, why
 from normgeo.pictures.learning_rate.block_on_data import block_on_data
 from normgeo.pictures.learning_rate.weight_plane_figure import stretch_of
 from normgeo.settings import Settings
@@ -294,10 +294,19 @@ def test_markup_of_the_numbers_is_what_a_browser_reads() -> None:
         assert "−" not in "".join(re.findall(r"<[^>]*>", notes))
 
 
+@pytest.mark.parametrize("pixels", [180, 280])
+def test_step_at_norm_one_keeps_its_words_in_a_narrow_plane(pixels: float) -> None:
+    """As on a slide: beside those of twice the norm they would meet, so they end at their step."""
+    result = turn(Settings())
+    said = steps(result, 4.8, [result.place(1.0)], result.place(2.0), pixels)
+    (tip,) = [note for note in said if note["text"].startswith("× 1<br>")]
+    assert tip.get("xanchor") == ("right" if pixels == 180 else None)
+
+
 def test_lines_have_the_styles_that_mean_measured_predicted_and_claimed() -> None:
     figure = drawn(QUICK)
     styles = {trace.name.split(":")[0]: trace.line.dash for trace in figure.data if trace.name}
-    assert styles == {"measured": "solid", "predicted": "dash", "slope −1": "dot"}
+    assert styles == {"measured": "solid", "predicted": "dash", "∝ 1/‖w‖": "dot"}
 
 
 def test_rate_is_said_on_the_picture() -> None:

@@ -177,8 +177,10 @@ class Tiles(NamedTuple):
 
 
 def answer(*sentences: str, color: str | None = None, sign: str = "") -> Band:
-    """What is to be seen, in large type."""
-    return Band([f"<b>{sentence}</b>" for sentence in sentences], LARGE, color, sign)
+    """What is to be seen, in large type; one sentence is a headline, without a full stop."""
+    alone = len(sentences) == 1 and ". " not in sentences[0]
+    said = [sentences[0].removesuffix(".")] if alone else sentences
+    return Band([f"<b>{sentence}</b>" for sentence in said], LARGE, color, sign)
 
 
 def told(theme: str, *sentences: str) -> Band:
