@@ -36,6 +36,8 @@ def test_link_opened_first_on_a_new_server_brings_no_answer(
     page.on("websocket", lambda socket: socket.on("framereceived", keep))
     page.goto(fresh_server + path)
     expect(page.get_by_text(asked)).to_be_visible()
+    if "/audit" in path:
+        page.get_by_role("button", name="Stop").click()  # the whole audit of other tests is enough
     wait_settled(page)
     content = page.content().encode()
     assert asked.encode() in b"".join(arrived)

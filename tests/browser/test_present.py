@@ -171,8 +171,12 @@ def figures(page: Page) -> list[Locator]:
 
 
 def assert_read_from_the_back_row(page: Page, wait_settled, scrolled: bool = False) -> None:
-    """The figures of a slide, on both screens; `scrolled` where each may have one of its own."""
-    for width, height in SCREENS:
+    """The figures of a slide, on both screens; `scrolled` where each may have one of its own.
+
+    It begins with the screen that there is, for which the slide is drawn already.
+    """
+    here = page.viewport_size
+    for width, height in sorted(SCREENS, key=lambda screen: screen[0] != here["width"]):
         page.set_viewport_size({"width": width, "height": height})
         page.locator("[data-testid=stMain]").evaluate("(main) => main.scrollTo(0, 0)")
         wait_settled(page)

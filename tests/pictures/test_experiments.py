@@ -205,7 +205,7 @@ def test_best_pictures_stand_in_their_order_and_a_frame_is_around_the_right_one(
     figure = ORDER.figure(made_up(2), "light")
     heatmaps = [one for one in figure.data if one.type == "heatmap"]
     assert [[row[at] for at in (0, 16, 19, 38, 57, 76)] for row in heatmaps[0].z] == [
-        [5, None, 4, 3, 2, 1]
+        [5, -1, 4, 3, 2, 1]
     ] * 16
     squares = [t for t in figure.data if t.type == "scatter" and t.mode == "lines"]
     square = next(t for t in squares if t.xaxis == "x")

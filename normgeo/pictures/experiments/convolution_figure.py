@@ -12,7 +12,7 @@ from normgeo.base.text import text
 from normgeo.pictures.experiments.about import NAMES, normalizer_of
 from normgeo.pictures.experiments.convolution import Contrast
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.lines import rounded
+from normgeo.pictures.style.lines import compact, rounded
 from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Panel, Sheet, answer, drawn, on_panel, told
 from normgeo.pictures.style.template import THEMES
@@ -120,7 +120,7 @@ def _frame(result: Contrast, place: int, theme: str) -> list[dict[str, Any]]:
         found.append(
             {
                 "type": "heatmap",
-                "z": [rounded(row, 2) for row in one.chances[place].T],
+                "z": compact(one.chances[place].T),
                 "zmin": 0,
                 "zmax": 1,
                 "colorscale": [[0, look.panel], [1, color]],
@@ -157,7 +157,7 @@ def _digits(result: Contrast, place: int, theme: str) -> dict[str, Any]:
     row = np.concatenate([*padded], axis=1)
     return {
         "type": "heatmap",
-        "z": [rounded(each, 3) for each in np.sqrt(result.contrasts[place] * row)],
+        "z": compact(np.sqrt(result.contrasts[place] * row)),
         "zmin": 0,
         "zmax": float(np.sqrt(result.contrasts.max())),
         "colorscale": [[0, look.panel], [1, look.ink]],

@@ -12,7 +12,7 @@ from normgeo.base.text import text
 from normgeo.pictures.experiments.about import NAMES, normalizer_of
 from normgeo.pictures.experiments.draw import Drawing, Painted
 from normgeo.pictures.style.colors import method_color
-from normgeo.pictures.style.lines import rounded
+from normgeo.pictures.style.lines import compact, rounded
 from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Panel, Sheet, answer, drawn, on_panel, told
 from normgeo.pictures.style.template import THEMES
@@ -94,13 +94,13 @@ def _frame(result: Drawing, place: int, theme: str) -> list[dict[str, Any]]:
     return found
 
 
-def _row(pictures: Array) -> list[list[float | None]]:
+def _row(pictures: Array) -> Array:
     """Pictures (P, 8, 8) beside each other, with gaps."""
     padded = np.pad(pictures, ((0, 0), (0, 0), (0, GAP)), constant_values=np.nan)
-    return [rounded(row, 3) for row in np.concatenate([*padded], axis=1)[:, :-GAP]]
+    return compact(np.concatenate([*padded], axis=1)[:, :-GAP])
 
 
-def _heatmap(row: list[list[float | None]], panel: int, theme: str) -> dict[str, Any]:
+def _heatmap(row: Array, panel: int, theme: str) -> dict[str, Any]:
     look = THEMES[theme]
     return {
         "type": "heatmap",

@@ -128,7 +128,7 @@ def _ink(result: Digits, one: Way, place: int, panel: int, theme: str) -> dict[s
     look = THEMES[theme]
     return {
         "type": "heatmap",
-        "z": grid.tolist(),
+        "z": grid.astype(np.uint8),
         "zmin": 0,
         "zmax": FULL,
         "colorscale": [[0, look.panel], [1, look.ink]],

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.experiments.about import NAMES, normalizer_of
@@ -145,9 +146,9 @@ def _frame(result: Order, step: int, theme: str) -> Iterator[Trace]:
         yield {
             "type": "heatmap",
             "z": _row(result, one, place),
-            "zmin": 0,
+            "zmin": -1,
             "zmax": LEVELS,
-            "colorscale": [[0, look.panel], [1, look.ink]],
+            "colorscale": [[0, look.paper], [1 / (1 + LEVELS), look.panel], [1, look.ink]],
             "showscale": False,
             "hoverinfo": "skip",
             **on_panel(panel),
@@ -171,14 +172,11 @@ def _frame(result: Order, step: int, theme: str) -> Iterator[Trace]:
         }
 
 
-def _row(result: Order, one: Reading, place: int) -> list[list[int | None]]:
-    """The best pictures beside each other, with gaps."""
-    best = result.pictures[one.best[place]]
-    row = np.full((SIDE, len(best) * (SIDE + GAP) - GAP), None, dtype=object)
-    for n, picture in enumerate(best):
-        row[:, n * (SIDE + GAP) :][:, :SIDE] = picture
-    levels: list[list[int | None]] = row.tolist()
-    return levels
+def _row(result: Order, one: Reading, place: int) -> Array:
+    """The best pictures beside each other, −1 between them."""
+    best = result.pictures[one.best[place]].astype(np.int8)
+    padded = np.pad(best, ((0, 0), (0, 0), (0, GAP)), constant_values=-1)
+    return np.concatenate([*padded], axis=1)[:, :-GAP]
 
 
 def _around(one: Reading, place: int) -> dict[str, list[float]]:
