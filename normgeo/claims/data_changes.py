@@ -92,7 +92,7 @@ def _answering_alike(W: Array, gamma: Array) -> Array:
 CLAIMS = (
     Claim(
         "dataset_rescaling",
-        text("All normalization methods ignore a re-scaling of the data set by a δ > 0."),
+        text("All normalization methods ignore a re-scaling of the data set by a factor δ > 0."),
         text("section 5.1, text"),
         _dataset_rescaling,
         FAILS,
@@ -135,7 +135,7 @@ CLAIMS = (
         "feature_shift",
         text(
             "Layer norm ignores shifts of the features of a single case, and their re-scaling by a "
-            "δ > 0."
+            "factor δ > 0."
         ),
         text("section 7"),
         _feature_shift,

@@ -101,10 +101,9 @@ def _address(claim: Claim, home: str) -> str:
 
 
 def _written(words: str) -> str:
-    """Return a sentence as HTML: an index as a subscript, brackets on one line."""
-    unbroken = re.sub(
-        r"\[[^]]*\]", lambda part: part[0].replace(" ", "\N{NO-BREAK SPACE}"), text(words)
-    )
+    """Return a sentence as HTML: an index as a subscript, brackets and comparisons on one line."""
+    kept = r"\[[^]]*\]| [=<>≤≥≪] "
+    unbroken = re.sub(kept, lambda part: part[0].replace(" ", "\N{NO-BREAK SPACE}"), text(words))
     return re.sub(r"_(\w+)", r"<sub>\1</sub>", escape(unbroken))
 
 

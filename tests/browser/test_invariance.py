@@ -260,7 +260,7 @@ def test_click_on_a_picture_chooses_its_case_and_on_a_template_its_neuron(
     server, page, wait_settled
 ):
     """The fourth picture of three columns is the first of the second line."""
-    for matrix, words in (("case", "case 3 ×"), ("weight_vector", "w of neuron 3 ×")):
+    for matrix, words in (("case", "case 3: x ×"), ("weight_vector", "neuron 3: w ×")):
         page.goto(f"{server}/invariance?cell=layer.{matrix}_rescaling")
         wait_settled(page)
         figure = page.locator(".st-key-figure_effect")

@@ -100,8 +100,8 @@ def test_both_figures_of_the_page_show_one_strength(shown):
             expect(one).to_have_text(f"δ = {strength}")
     expect(shown).to_have_url(re.compile("delta=-3"))
     still(shown)
-    assert shown.locator(FIGURE).get_by_text("case 0 × −3").count() == 1
-    assert shown.locator(main).get_by_text("case 0 × −3").count() == 1
+    assert shown.locator(FIGURE).get_by_text("case 0: x × −3").count() == 1
+    assert shown.locator(main).get_by_text("case 0: x × −3").count() == 1
 
 
 @pytest.mark.exhaustive

@@ -171,7 +171,7 @@ CLAIMS = (
         text("section 3"),
         _correlated_changes,
         HOLDS_IF,
-        condition=text("it means correlated, not most so with ReLU"),
+        condition=text("“most with ReLU” is left out"),
         remark=text(
             "A small gradient step in the first of two layers at random weights, on digits. The "
             "correlation between two neurons is 0.3 to 0.5 on average, about four times that of "

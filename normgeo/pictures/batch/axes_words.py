@@ -61,4 +61,4 @@ def cases_drawn(m: int, place: Place) -> str:
     few = place.down.cells
     if m > few:
         return text("The first {few} of m = {m} cases are drawn.", few=few, m=m)
-    return text("Pale cases are not in the batch.") if m < few else ""
+    return text("Faded cases are not in the batch.") if m < few else ""

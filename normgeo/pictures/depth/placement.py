@@ -55,7 +55,7 @@ class Placement(NamedTuple):
     def scales(self) -> str:
         """What bands and the axis of accuracy show."""
         return text(
-            "Bands: {seeds} seeds; accuracy: log scale of errors.",
+            "Bands: all of 2 × {seeds} runs; accuracy: log scale of errors.",
             seeds=self.found.settings["seeds"],
         )
 

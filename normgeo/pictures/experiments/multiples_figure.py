@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.text import text
-from normgeo.experiments.results import FASTER
+from normgeo.experiments.results import FASTER, LAYER
 from normgeo.pictures.experiments.about import ABOUT, KINDS, NAMES, normalizer_of
 from normgeo.pictures.experiments.multiples import VERDICTS, Experiment, Multiples
 from normgeo.pictures.recurrent.curves_figure import Curve, reach, traces
@@ -21,12 +21,14 @@ IN_A_ROW = 4
 THIN = 2.5  # of a line in so small a panel
 SHARE = f"{FASTER:.0%}"
 RULE = text(
-    "✓: at most {share} of the rival's steps in every seed. ✗: as many or more, or never.",
+    "Is layer norm faster? Yes: at most {share} of its rival's steps in every seed. No: as many or "
+    "more, or never.",
     share=SHARE,
 )
 KEY = text(
-    "Lower is better; bands hold all seeds. 30%: it takes 30% of its rival's steps to its rival's "
-    "best. At most {share} in every seed: it holds; 100% or more, or never: it fails.",
+    "Lower is better; bands: all seeds. 30%: who should be faster needs 30% of the other's steps "
+    "to the other's best. A claim holds if every seed needs at most {share}, fails if each needs "
+    "100% or more, or never gets there, and is open otherwise.",
     share=SHARE,
 )
 UP = {"ranks": text("mean rank"), "%": text("error, %"), "nats": text("loss, nats")}
@@ -82,6 +84,8 @@ def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) ->
         "Paper {section}: {what}", section=statement.section.split()[-1], what=statement.compared
     )
     of_slide = f"{'' if sign else f'{word} '}{text('vs {rival}', rival=statement.rival)}"
+    if statement.fast != LAYER:  # the rule of slides asks whether layer norm is faster
+        of_slide = f"{word}: {statement.short}"
     return Panel(
         {
             "title": curves.across if names_steps else "",

@@ -125,7 +125,7 @@ def _points(plane: Plane, with_weights: bool, panel: int, look: Theme) -> go.Sca
         x=at,
         y=[0] * len(at),
         mode="lines+markers",
-        line={"color": look.ink, "width": 1.5},
+        line={"color": look.muted, "width": 1},
         marker={
             "size": 11,
             "color": look.ink,

@@ -26,7 +26,8 @@ TURN = """\
 PRINT = """\
 print("{what}", number(G), "→", number(G1), "×", number(G1 / G))
 print("turn", *map(number, np.degrees([turn, turn1])), "degrees")
-print("its tangent ×", number(np.tan(turn1) / np.tan(turn)))
+tan, tan1 = np.tan([turn, turn1])
+print("its tangent", number(tan), number(tan1), "×", number(tan1 / tan))
 """
 
 

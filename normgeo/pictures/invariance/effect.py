@@ -215,11 +215,11 @@ def sign_and_words(effect: AppliedChange, method: BeforeAndAfter, step: int) -> 
 
 
 def movement(method: BeforeAndAfter, step: int) -> str:
-    """How far z of the shown case moved: max |z' − z| / max |z|."""
+    """How far z of the shown case moved: max |z' − z|, as a share of max |z|."""
     change = method.after[step].change
     if method.verdict.invariant and change < ROUNDING:
         return text("z stays where it was")
-    return text("z moves by up to {share}% of max |z|", share=number(100 * change, 2))
+    return text("z moves by up to {share}% of its size", share=number(100 * change, 2))
 
 
 def _observed(result: EffectOnData) -> str:

@@ -105,13 +105,13 @@ def _answer(result: EffectOnData, step: int, change: str) -> str:
 
 
 def _factor(result: EffectOnData, step: int) -> str:
-    """Return which rows change and by what: "case 0 × 3", or as the table has it, "all + 3 γ"."""
+    """Return which rows change and by what: "case 0: x × 3", or as in the table, "all + 3 γ"."""
     effect = result.effect
     transform, strength = effect.transform, float(effect.strengths[step])
     symbol = str(text(transform.operation.symbol))
     if transform.operation.one_row:
         n = effect.index if transform.matrix == "W" else result.case
-        row = text("w of neuron {n}", n=n) if transform.matrix == "W" else text("case {n}", n=n)
+        row = text("neuron {n}: w", n=n) if transform.matrix == "W" else text("case {n}: x", n=n)
         symbol = symbol.replace("one", row)
     if transform.rescales:
         return f"{symbol} {number(strength, 6)}"

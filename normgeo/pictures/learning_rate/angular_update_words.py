@@ -109,7 +109,7 @@ def norm_of(result: AngularUpdate) -> str:
 def seen(result: AngularUpdate) -> str:
     """What the plane shows."""
     if result.same_along_rays:
-        return text("Each ray has one loss, larger in stronger color.")
+        return text("Each ray has one loss; a strong color, a large loss.")
     if result.has_law:
         return text(
             "Almost wedges: with ε > 0 the loss changes along a ray, larger in stronger color."
@@ -168,8 +168,10 @@ def angle(result: AngularUpdate, step: int, paper: str) -> dict[str, Any]:
 
 def _tile(change: Change, is_norm: bool, muted: str) -> list[str]:
     """Return by what factor a quantity has changed, and below it from what to what."""
-    unit = change.unit
-    moved = f"{number(change.before)}{unit} → {number(change.after)}{unit}"
+    both = np.array([change.before, change.after])
+    if change.unit == "°":  # the law is one of tangents
+        both = np.tan(np.radians(both))
+    moved = " → ".join(map(number, both.tolist()))
     if is_norm:
         moved = f"1 → {norm_words(change.after)}"
     elif change.predicted is not None:
@@ -199,7 +201,7 @@ def _words_of_step(result: AngularUpdate, step: int, own: bool) -> tuple[dict[st
     along, across = result.way(step)
     what = text("‖G‖") if result.curve.optimizer.linear else text("step")
     times, turned = f"× {fraction(_shown(gradient))}", f"{number(turn.after)}°"
-    tip = f"{what} {times}<br>θ = {turned}" if own else f"{times}<br>{turned}"
+    tip = f"{what} {times}<br>" + (f"θ = {turned}" if own else turned)
     foot = f"{result.symbol} = {norm_words(norm)}" if own else norm_words(norm)
     if own:
         tip, foot = f"<b>{tip}</b>", f"<b>{foot}</b>"

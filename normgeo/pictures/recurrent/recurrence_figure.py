@@ -123,7 +123,8 @@ def _misses(result: Recurrences, radius: float) -> Iterator[str]:
         expected = float(curves.predicted * curves.times[-1])
         if abs(expected - curves.log10_norms[0]) > MISSED:
             yield text(
-                "predicted {name}: × {factor}",
+                "{H} neurons are too few for what is predicted {name}, × {factor}",
+                H=result.setup.neurons,
                 name=result.setup.names[key].replace(" ", KEPT),
                 factor=power_of_ten(expected, 2).replace(" ", KEPT),
             )
@@ -224,10 +225,11 @@ def _axes(result: Recurrences) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     every = [each for methods in result.curves.values() for each in methods.values()]
     last = max(int(each.times[-1]) for each in every)
     steps = {"range": [0, last], "dtick": _tick(last), "title": text("step t")}
+    changed = {**steps, "title": text("step t of the change")}
     heights = _heights(every)
     return [
         (steps, heights["yaxis"]),
-        (steps, heights["yaxis2"] | {"zeroline": True}),
+        (changed, heights["yaxis2"] | {"zeroline": True}),
         _growth_axes(result),
     ]
 

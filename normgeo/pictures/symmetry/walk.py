@@ -150,18 +150,23 @@ def headline(found: NullDirections) -> str:
     k, total, left = found.null.dimension, len(found.null.singular_values), found.null.undecided
     if not k and left:
         return text(
-            "F may be singular: {open} of {total} directions are undecided", total=total, open=left
+            "The Fisher matrix may be singular: {open} of {total} directions are undecided",
+            total=total,
+            open=left,
         )
     if not k:
-        return text("F is regular: every direction changes something")
+        return text("The Fisher matrix is regular: every direction changes something")
     if left:
         return text(
-            "F is singular: {k} of {total} directions change nothing, {open} undecided",
+            "The Fisher matrix is singular: {k} of {total} directions change nothing, {open} "
+            "undecided",
             k=k,
             total=total,
             open=left,
         )
-    return text("F is singular: {k} of {total} directions change nothing", k=k, total=total)
+    return text(
+        "The Fisher matrix is singular: {k} of {total} directions change nothing", k=k, total=total
+    )
 
 
 def _observed(result: Walks) -> str:

@@ -87,6 +87,7 @@ def _rule(result: Walks, t: int) -> str:
 
 
 def _added(result: Walks, t: int) -> str:
-    """The r of a step with its sign, to follow what it is added to."""
+    """The r of a step with its sign, to follow what it is added to; 1 goes without saying."""
     r = float(result.steps[t])
-    return f"{'−' if r < 0 else '+'} {number(abs(r))}"
+    size = "" if abs(r) == 1 else f" {number(abs(r))}"
+    return f"{'−' if r < 0 else '+'}{size}"

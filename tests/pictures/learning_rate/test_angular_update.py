@@ -232,7 +232,7 @@ def test_words_of_steps_end_inside_a_phone(subtests: pytest.Subtests) -> None:
 @pytest.mark.parametrize(
     ("state", "words", "images"),
     [
-        ({}, "Each ray has one loss,", 1),
+        ({}, "Each ray has one loss;", 1),
         ({"eps": 0.5}, "Almost wedges", 5),
         ({"method": "standard"}, "No wedges: the loss changes along a ray,", 5),
         ({"statistics": "frozen"}, "No wedges: the loss changes along a ray,", 5),
@@ -299,7 +299,7 @@ def test_step_at_norm_one_keeps_its_words_in_a_narrow_plane(pixels: float) -> No
     """As on a slide: beside those of twice the norm they would meet, so they end at their step."""
     result = turn(Settings())
     said = steps(result, 4.8, [result.place(1.0)], result.place(2.0), pixels)
-    (tip,) = [note for note in said if note["text"].startswith("× 1<br>")]
+    (tip,) = [note for note in said if note["text"].startswith("‖G‖ × 1<br>")]
     assert tip.get("xanchor") == ("right" if pixels == 180 else None)
 
 
@@ -354,5 +354,5 @@ def test_what_is_said_of_the_shades_of_the_loss_is_true_in_the_dark(captions):
     result = PICTURES["turn"].compute(Settings(dataset="wine"))
     for theme in ("light", "dark"):
         said = captions("turn", result, theme).replace("\N{NO-BREAK SPACE}", " ")
-        assert "larger in stronger color." in said.replace("<br>", " "), theme
+        assert "a strong color, a large loss." in said.replace("<br>", " "), theme
         assert "arker" not in said, theme
