@@ -26,6 +26,7 @@ from tests.pairwise import first
 from tools.settled import still
 
 from .conftest import shared
+from .test_margins import LOOK_AT_FILE, WIDTHS
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -223,7 +224,11 @@ def test_every_view_rendered_at_its_defaults_is_drawn_offline(
     box = page.locator(".js-plotly-plot").bounding_box()
     assert box is not None
     assert box["width"] == pytest.approx(1280, abs=30)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width + 64, "height": 720})
+        still(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert page.evaluate(LOOK_AT_FILE, width) == [], width
 
 
 def test_the_slider_of_an_exported_page_works_offline(

@@ -456,7 +456,7 @@ RAISED = """() => [...document.querySelectorAll('svg tspan[style*="70%"]')].map(
 def test_an_exponent_is_smaller_than_what_it_stands_at(
     server, open_page, wait_settled, width, height, how
 ):
-    page = opened(open_page(width, height), f"{server}/recurrent?{how}", wait_settled)
+    page = opened(open_page(width, height), f"{server}/fisher?tab=eq13&{how}", wait_settled)
     sizes = page.evaluate(RAISED)
     assert sizes
     assert [one for one in sizes if one[0] >= one[1]] == []
