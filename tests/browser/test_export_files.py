@@ -225,7 +225,7 @@ def test_every_view_rendered_at_its_defaults_is_drawn_offline(
     assert box is not None
     assert box["width"] == pytest.approx(1280, abs=30)
     for width in WIDTHS:
-        page.set_viewport_size({"width": width + 64, "height": 720})
+        page.set_viewport_size({"width": width + 24, "height": 720})  # with its edges
         still(page)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert page.evaluate(LOOK_AT_FILE, width) == [], width

@@ -160,7 +160,7 @@ def test_weight_norm_has_no_mean(shown):
     page = shown(
         "invariance", cell="weight.dataset_recentering", features="standardized", tab="why"
     )
-    assert "neuron 6: ‖w‖ 0.98 → 0.98" in page.captions("effect"), "its norm, and no μ"
+    assert "neuron 6: ‖w‖ stays 0.98" in page.captions("effect"), "its norm, and no μ"
     assert r"z &= \frac{" in page.app.latex[1].value
     assert " - " not in page.app.latex[1].value
 

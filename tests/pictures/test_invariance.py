@@ -48,6 +48,7 @@ def test_statistics_that_move_are_written_so_that_they_do():
         effect, figure = result.effect, PICTURES["effect"].figure(result, "light")
         for step, frame in enumerate(figure.frames):
             words = " ".join(note.text for note in frame.layout.annotations)
+            words = re.sub(r"stays ([^\s<,]+)", r"\1 → \1", words)
             told = re.findall(r"(μ|σ|‖w‖) (\S+) → ([^\s<,]+)", words)
             assert [symbol for symbol, *_ in told] == ["μ", "σ", "μ", "σ", "‖w‖"]
             batch, layer, weight = effect.methods.values()

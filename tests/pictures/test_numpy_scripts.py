@@ -119,7 +119,8 @@ def check_effect(**chosen: object) -> bool:
     mu, sigma = (numbers(line)[1:] for line in both)
     assert (said == moves) if "stays" in moves else (numbers(said) == numbers(moves))
     # A figure leaves out a μ of 0 and a σ of 1 that are no statistics of the data.
-    shown, named = numbers(statistics), re.findall("[μσ‖]", statistics)
+    named = re.findall("[μσ‖]", statistics)
+    shown = numbers(re.sub("stays ([^,]+)", r"\1 → \1", statistics))
     has_mu, has_sigma = "μ" in named, bool({"σ", "‖"} & {*named})
     assert mu * has_mu + sigma * has_sigma == shown
     assert has_mu or mu == [0, 0]

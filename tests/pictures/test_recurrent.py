@@ -114,7 +114,7 @@ def test_prediction_that_a_narrow_layer_misses_is_told_with_its_number(identity)
         expected = layer.predicted * identity.setup.steps
         missed = abs(expected - layer.log10_norms[0]) > np.log10(3.2)
         words = " ".join(note.text for note in frame.layout.annotations if note.text)
-        told = f"predicted with layer norm, × {power_of_ten(expected, 2)}"
+        told = f"predicted with layer norm: × {power_of_ten(expected, 2)}, for which"
         assert (told in words.replace("<br>", " ").replace("\xa0", " ")) == missed, radius
         assert "predicted without" not in words
 

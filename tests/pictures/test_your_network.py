@@ -108,7 +108,7 @@ def test_frozen_neuron_is_marked_by_shape_and_word() -> None:
     frozen = trace(drawn, "frozen")
     assert result.frozen == [11] == list(frozen["customdata"])
     assert frozen["marker"]["symbol"] == "x"
-    (ring,) = [each for each in drawn.data if each.marker.size == 24]
+    (ring,) = [each for each in drawn.data if each.marker.size == 18]
     assert (*ring["text"], *frozen["text"]) == ("<b>neuron 11</b>", ""), "one word at a place"
     assert [*trace(made(neuron=0)[1], "frozen")["text"]] == ["<b>neuron 11</b>"]
     assert frozen["showlegend"]
@@ -196,7 +196,7 @@ def test_each_neuron_has_a_place_of_its_own_and_is_named_there() -> None:
     named = [int(word) for word in drawn.layout.xaxis2.ticktext]
     assert [result.values["angle"][h] for h in named] == list(marks.y)
     assert [symbol == "x" for symbol in marks.marker.symbol] == [h == 11 for h in named]
-    (ring,) = [each for each in drawn.data if each.xaxis == "x2" and each.marker.size == 20]
+    (ring,) = [each for each in drawn.data if each.xaxis == "x2" and each.marker.size == 16]
     assert named[ring.x[0] - 1] == 3
 
 

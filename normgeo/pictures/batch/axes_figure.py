@@ -100,7 +100,7 @@ def _panel(panel: Panel, place: Place, m: int, theme: str, narrowest: int, *, na
         {
             **HIDDEN,
             "range": [high - EDGE, -EDGE],
-            "title": colored(place.name, look.muted) if named else "",
+            "title": colored(text("cases"), look.muted) if named else "",
         },
         head,
         [below(panel, place)],

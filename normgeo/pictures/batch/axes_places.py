@@ -46,7 +46,6 @@ class Place(NamedTuple):
     across: Cells
     mark: tuple[int, ...]
     channel: str
-    name: str
 
     @property
     def flat_cases(self) -> bool:
@@ -57,15 +56,13 @@ class Place(NamedTuple):
     def flat(cls, values: Array, height: float) -> Place:
         """Cases × neurons, at the top."""
         N, C = values.shape
-        name = text("cases ×<br>neurons")
-        return cls(Cells(0, height, N), Cells(0, 100, C), FLAT_MARK, NEURON, name)
+        return cls(Cells(0, height, N), Cells(0, 100, C), FLAT_MARK, NEURON)
 
     @classmethod
     def maps(cls, values: Array) -> Place:
         """Cases × channels, each an image, below cases × neurons."""
         N, C, R, S = values.shape
-        name = text("cases ×<br>channels")
-        return cls(Cells(0, MAPS, N, R), Cells(0, 100, C, S), MAP_MARK, CHANNEL, name)
+        return cls(Cells(0, MAPS, N, R), Cells(0, 100, C, S), MAP_MARK, CHANNEL)
 
 
 def places_of(result: Axes) -> list[Place]:

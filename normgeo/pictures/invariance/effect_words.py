@@ -129,7 +129,7 @@ def _numbers(result: EffectOnData, method: BeforeAndAfter, step: int) -> list[st
     if used.scaling.divides:
         symbol = "σ" if used.centering.subtracts or not used.normalizes_weights else "‖w‖"
         statistics.append((symbol, before.sigma[h], after.sigma[h]))
-    told = ", ".join("{} {} → {}".format(symbol, *_both(*both)) for symbol, *both in statistics)
+    told = ", ".join(_moved(*each) for each in statistics)
     return [str(movement(method, step)), *[f"{_whose(result, method)}: {told}"] * bool(told)]
 
 
@@ -142,6 +142,8 @@ def _whose(result: EffectOnData, method: BeforeAndAfter) -> str:
     return text("case {n}, neuron {h}", n=result.case, h=result.effect.neuron)
 
 
-def _both(before: float, after: float) -> tuple[str, str]:
+def _moved(symbol: str, before: float, after: float) -> str:
+    """A statistic before and after, with as many digits as tell them apart."""
     digits = digits_apart(before, after)
-    return number(float(before), digits), number(float(after), digits)
+    old, new = (number(float(one), digits) for one in (before, after))
+    return text("{s} stays {x}", s=symbol, x=old) if old == new else f"{symbol} {old} → {new}"

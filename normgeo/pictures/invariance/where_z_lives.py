@@ -66,8 +66,8 @@ class Places(NamedTuple):
         if not transform.operation.one_row:
             return transform.matrix
         if transform.matrix == "W":
-            return text("neuron {h}", h=self.neurons[index])
-        return text("case {n}", n=self.cases[index])
+            return text("neuron {h}: w", h=self.neurons[index])
+        return text("case {n}: x", n=self.cases[index])
 
     @property
     def opening(self) -> int:

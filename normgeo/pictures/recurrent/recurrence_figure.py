@@ -98,7 +98,7 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
             {key: f"× {number(float(curves.factor))}" for key, curves in methods.items()},
         ),
     )
-    about = text("{about}; shaded: the digit is read for the first time", about=result.about)
+    about = text("{about}; shaded: the first reading", about=result.about)
     about = "; ".join(map(str, [about, *_misses(result, radius)]))
     first = stretch(0, result.setup.rows, THEMES[theme].panel)
     one = {"color": THEMES[theme].muted, "width": 1}
@@ -123,7 +123,7 @@ def _misses(result: Recurrences, radius: float) -> Iterator[str]:
         expected = float(curves.predicted * curves.times[-1])
         if abs(expected - curves.log10_norms[0]) > MISSED:
             yield text(
-                "{H} neurons are too few for what is predicted {name}, × {factor}",
+                "predicted {name}: × {factor}, for which {H} neurons are too few",
                 H=result.setup.neurons,
                 name=result.setup.names[key].replace(" ", KEPT),
                 factor=power_of_ten(expected, 2).replace(" ", KEPT),

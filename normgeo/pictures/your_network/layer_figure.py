@@ -191,7 +191,7 @@ def _selected(result: Neurons, norms: Array, heights: Array, ink: str) -> Iterat
         name=text("selected"),
         showlegend=True,
         mode="markers+text",
-        marker={"color": ink, "size": 24, "symbol": "circle-open", "line": {"width": 3}},
+        marker={"color": ink, "size": 18, "symbol": "circle-open", "line": {"width": 2.5}},
         text=[text("<b>neuron {h}</b>", h=h)],
         textposition="bottom center",
         textfont={"size": SIZE, "color": ink},

@@ -91,7 +91,7 @@ def one_by_one(
         ),
         **on,
     )
-    ring = {"color": ink, "size": 20, "symbol": "circle-open", "line": {"width": 3}}
+    ring = {"color": ink, "size": 16, "symbol": "circle-open", "line": {"width": 2.5}}
     own = order == result.neuron
     if own.any():
         yield go.Scatter(
