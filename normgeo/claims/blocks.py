@@ -198,7 +198,9 @@ CLAIMS = (
         _one_block_a_neuron,
         HOLDS_IF,
         "fisher?method=layer&tab=eq13",
-        condition=text("outputs are independent and the layer is wide or shares no statistic"),
+        condition=text(
+            "the outputs are independent and the layer is wide or its neurons share no statistic"
+        ),
         remark=text(
             "Nothing is left out where neurons share no statistic. Under layer norm the "
             "approximation leaves out a sixth to a third of ‖F‖² with 6 or 8 neurons, with eight "

@@ -108,9 +108,8 @@ CLAIMS = (
         repair=text("of batch and layer norm, not of weight norm"),
         remark=text(
             "It is true of every method whose scale averages over cases or neurons: the factor is "
-            "1. Weight norm's metric changes with the inputs, as that "
-            "of a standard model does: by their square for Gaussian outputs, otherwise up or "
-            "down."
+            "1. Weight norm's metric changes with the inputs, as that of a standard model does: by "
+            "their square for Gaussian outputs, otherwise up or down."
         ),
     ),
     Claim(
