@@ -12,7 +12,6 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures.batch.accuracy import Accuracy
-from normgeo.pictures.captions import listed
 from normgeo.pictures.style.annotations import KEPT, note
 from normgeo.pictures.style.colors import blend, legible, method_color
 from normgeo.pictures.style.sheet import Band, Panel, on_panel, upright
@@ -85,9 +84,8 @@ def marks(result: Accuracy, m: int, axis: int, theme: str) -> list[dict[str, Any
 def about(result: Accuracy) -> str:
     """What was trained."""
     return text(
-        "{methods}: {epochs} epochs, η = {rate} m/{at}, {tested} test cases; "
+        "Accuracy: {epochs} epochs, η = {rate} m/{at}, {tested} test cases; "
         "mean of {seeds} seeds, band: lowest to highest.",
-        methods=listed([NORMALIZERS[key].title for key in result.shares]).capitalize(),
         tested=result.tested,
         epochs=result.epochs,
         rate=number(result.rate),

@@ -55,8 +55,8 @@ class Placement(NamedTuple):
     def scales(self) -> str:
         """What bands and the axis of accuracy show."""
         return text(
-            "Bands: all of 2 × {seeds} runs; accuracy: log scale of errors.",
-            seeds=self.found.settings["seeds"],
+            "Bands: {runs} runs; accuracy: log scale of errors.",
+            runs=len(WARMING) * self.found.settings["seeds"],
         )
 
 

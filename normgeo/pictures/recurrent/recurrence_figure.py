@@ -99,7 +99,7 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
         ),
     )
     about = text("{about}; shaded: the first reading", about=result.about)
-    about = "; ".join(map(str, [about, *_misses(result, radius)]))
+    about = "; ".join(map(str, [about, *_missed(result, radius)]))
     first = stretch(0, result.setup.rows, THEMES[theme].panel)
     one = {"color": THEMES[theme].muted, "width": 1}
     shapes = [first], [first], [across(1, one), upright(1, one)]
@@ -115,19 +115,16 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
     )
 
 
-def _misses(result: Recurrences, radius: float) -> Iterator[str]:
-    """The predictions that so narrow a layer misses by far."""
-    for key, curves in result.curves[radius].items():
-        if curves.predicted is None:
-            continue
-        expected = float(curves.predicted * curves.times[-1])
-        if abs(expected - curves.log10_norms[0]) > MISSED:
-            yield text(
-                "predicted {name}: × {factor}, for which {H} neurons are too few",
-                H=result.setup.neurons,
-                name=result.setup.names[key].replace(" ", KEPT),
-                factor=power_of_ten(expected, 2).replace(" ", KEPT),
-            )
+def _missed(result: Recurrences, radius: float) -> list[str]:
+    """The predictions that so narrow a layer misses by far, in a sentence if there are any."""
+    told = [
+        f"{result.setup.names[key]}: × {power_of_ten(expected, 2)}".replace(" ", KEPT)
+        for key, curves in result.curves[radius].items()
+        if curves.predicted is not None
+        and abs((expected := curves.predicted * curves.times[-1]) - curves.log10_norms[0]) > MISSED
+    ]
+    words = "predicted {told}, for which {H} neurons are too few"
+    return [text(words, told=", ".join(told), H=result.setup.neurons)] if told else []
 
 
 def _values(result: Recurrences, radius: float) -> Iterator[tuple[list[Any], list[Any]]]:
