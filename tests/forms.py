@@ -1,4 +1,4 @@
-"""The words of a figure in its form for a phone, as a player lays them over those of a page."""
+"""The words of a figure in another form, as a player lays them over those of a page."""
 
 from typing import Any
 
@@ -16,9 +16,14 @@ def over(original: dict[str, Any] | None, patch: dict[str, Any]) -> dict[str, An
 
 def on_a_phone(figure: go.Figure, frame: go.Frame | None = None) -> list[dict[str, Any]]:
     """The annotations of a figure, or of one of its frames, that a phone shows."""
+    return shown("narrow", figure, frame)
+
+
+def shown(form: str, figure: go.Figure, frame: go.Frame | None = None) -> list[dict[str, Any]]:
+    """The annotations of a figure, or of one of its frames, in a form."""
     layouts = [figure.layout, *([frame.layout] if frame else [])]
     words = [layout.annotations for layout in layouts if layout.annotations][-1]
-    forms = [layout.meta["narrow"] for layout in layouts]
+    forms = [layout.meta[form] for layout in layouts]
     changed = [form["annotations"] for form in forms if "annotations" in form][-1]
     made = {str(place): one.to_plotly_json() for place, one in enumerate(words)}
     for place, patch in changed.items():

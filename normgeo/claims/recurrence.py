@@ -246,7 +246,7 @@ CLAIMS = (
         _grow_or_shrink,
         HOLDS_IF,
         "recurrent",
-        condition=text("it means the average of a linear one without inputs, at a radius not 1"),
+        condition=text("f is linear, ρ ≠ 1 and there are no inputs, on average over the steps"),
         remark=text(
             "The average over 50 steps of a linear recurrence at the spectral radii ½ and 2. "
             "Inputs keep a shrinking state from vanishing, and tanh limits a growing one."

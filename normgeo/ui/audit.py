@@ -103,6 +103,7 @@ def _draw(audited: tuple[Audited, ...], settings: Settings) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="audit_line"):
         _verdicts(settings, counts(of_kind))
+        st.markdown(text("of {n}:", n=len(of_kind)), width="content")
         _kinds(settings)
     chosen = [one for one in of_kind if VERDICTS[settings.verdict] in {"", one.verdict}]
     if wrong := [one.claim.key for one in audited if not one.as_expected]:

@@ -1,16 +1,19 @@
 """What a sheet sends of its forms, and where words stand that have little room."""
 
+import re
 from typing import Any
 
 import plotly.graph_objects as go
 import pytest
 
+from normgeo.pictures import PICTURES
 from normgeo.pictures.style.annotations import note, width
 from normgeo.pictures.style.sheet import Band, Pair, Panel, Sheet, answer, drawn, marks
 from normgeo.pictures.style.sheet.bands import EDGE, LINE
 from normgeo.pictures.style.sheet.sheet import FORMS
 from normgeo.pictures.style.template import SIZE
-from tests.forms import on_a_phone
+from normgeo.settings import Settings
+from tests.forms import on_a_phone, shown
 
 AXIS: dict[str, Any] = {"range": [0, 1]}
 
@@ -146,6 +149,17 @@ def test_a_slide_leaves_out_panels_and_sentences_and_the_others_have_their_room(
     assert "yaxis" not in slide["edges"]
     _, shown = slide_of(kept, other, told._replace(on_slide=()))
     assert shown == {"kept", "other", "in it"}
+
+
+@pytest.mark.parametrize("name", ["walk", "equal_kl", "turn", "axes", "recurrence", "placement"])
+def test_slides_do_not_tell_what_was_computed(name: str) -> None:
+    """A page does: how many cases and neurons, and which learning rate."""
+    picture = PICTURES[name]
+    figure = picture.figure(picture.compute(Settings(steps=20, dataset="wine")), "light")
+    settings = re.compile(r"[HDNTη] = \d|width \d")
+    told = [settings.search(one.text) for one in figure.layout.annotations]
+    assert any(told), "on a page"
+    assert not [one for one in shown("slide", figure) if settings.search(one["text"])]
 
 
 @pytest.mark.parametrize(

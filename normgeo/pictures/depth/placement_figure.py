@@ -90,7 +90,7 @@ def _sheet(result: Placement, depth: int, theme: str) -> Sheet:
             ),
         ],
         rows=[[_accuracy(found, depth, theme), _loss(found, depth, theme)]],
-        foot=[told(theme, result.about)._replace(on_slide=())],
+        foot=[told(theme, result.about, on_slide=())],
     )
 
 

@@ -48,7 +48,7 @@ def figure(result: Multiples, theme: str) -> go.Figure:
     for one in drawn:
         one.line.width = min(one.line.width, THIN)
     whole = Sheet(
-        [answer(result.headline), told(theme, KEY)._replace(on_slide=[RULE])],
+        [answer(result.headline), told(theme, KEY, on_slide=[RULE])],
         rows=[panels[at : at + IN_A_ROW] for at in range(0, len(panels), IN_A_ROW)],
     ).on(drawn, theme)
     picks = [_pick(n, *pair) for n, pair in enumerate(zip(result.experiments, curves, strict=True))]

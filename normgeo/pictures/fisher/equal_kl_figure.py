@@ -39,7 +39,7 @@ def figure(result: EqualKL, theme: str) -> go.Figure:
     ]
     points = [_points(result.planes[n - 1], result.with_weights, n, look) for n, *_ in planes]
     about = text("{name}; {about}; {which}", name=base.name, about=base.caption, which=base.which)
-    foot = [told(theme, about)]
+    foot = [told(theme, about, on_slide=())]
     sheet = Sheet(_answer(result), rows=[_axes(result, look)], foot=foot)
     whole, _ = drawn([sheet], [*moving[opening], *points, *_legend(look)], theme)
     if planes:

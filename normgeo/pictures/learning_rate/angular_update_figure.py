@@ -106,7 +106,7 @@ def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
                 ),
             ]
         ],
-        foot=[told(theme, f"{about(result)}. {seen(result)}")],
+        foot=[told(theme, f"{about(result)}. {seen(result)}", on_slide=[seen(result)])],
         half=True,
     )
 

@@ -98,8 +98,8 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
             {key: f"× {number(float(curves.factor))}" for key, curves in methods.items()},
         ),
     )
-    about = text("{about}; shaded: the first reading", about=result.about)
-    about = "; ".join(map(str, [about, *_missed(result, radius)]))
+    seen = [text("shaded: the first reading"), *_missed(result, radius)]
+    about, on_slide = ("; ".join(map(str, said)) for said in ([result.about, *seen], seen))
     first = stretch(0, result.setup.rows, THEMES[theme].panel)
     one = {"color": THEMES[theme].muted, "width": 1}
     shapes = [first], [first], [across(1, one), upright(1, one)]
@@ -111,7 +111,7 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
                 for (title, numbers), (x, y), there in zip(heads, axes, shapes, strict=True)
             ]
         ],
-        foot=[told(theme, about)],
+        foot=[told(theme, about, on_slide=[on_slide])],
     )
 
 

@@ -51,11 +51,7 @@ def figure(result: Walks, theme: str) -> go.Figure:
         Sheet(
             [answer(headline(result.found)), *_reasons(result, theme)],
             rows=[_panels(result, t, reach, theme)],
-            foot=[
-                told(theme, "; ".join(map(str, (*about(result), letters(result)))))._replace(
-                    on_slide=about(result)[:1]
-                )
-            ],
+            foot=[told(theme, "; ".join(map(str, (*about(result), letters(result)))), on_slide=())],
             right=8,
             legend=False,
         )

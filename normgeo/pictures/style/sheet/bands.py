@@ -183,6 +183,6 @@ def answer(*sentences: str, color: str | None = None, sign: str = "") -> Band:
     return Band([f"<b>{sentence}</b>" for sentence in said], LARGE, color, sign)
 
 
-def told(theme: str, *sentences: str) -> Band:
+def told(theme: str, *sentences: str, on_slide: Sequence[str] | None = None) -> Band:
     """What was computed, in small type."""
-    return Band(sentences, SMALL, THEMES[theme].muted)
+    return Band(sentences, SMALL, THEMES[theme].muted, on_slide=on_slide)
