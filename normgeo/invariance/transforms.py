@@ -174,7 +174,7 @@ TRANSFORMS: dict[str, Transform] = {
             OPERATIONS["all_times"],
             "W",
             1,
-            text("the contrast of every template"),
+            text("the length of every weight vector"),
         ),
         Transform(
             "weight_matrix_recentering",
@@ -182,7 +182,7 @@ TRANSFORMS: dict[str, Transform] = {
             OPERATIONS["all_plus"],
             "W",
             2,
-            text("the same overlay on every template"),
+            text("the same overlay on every weight vector"),
             text("s = γ·x, the same for all neurons of a case"),
         ),
         Transform(
@@ -191,7 +191,7 @@ TRANSFORMS: dict[str, Transform] = {
             OPERATIONS["one_times"],
             "W",
             3,
-            text("the contrast of one template"),
+            text("the length of one weight vector"),
         ),
         Transform(
             "weight_vector_recentering",
@@ -199,7 +199,7 @@ TRANSFORMS: dict[str, Transform] = {
             OPERATIONS["one_plus"],
             "W",
             None,
-            text("an overlay on one template"),
+            text("an overlay on one weight vector"),
             text("s = γ·x, in one neuron only"),
         ),
         Transform(
@@ -208,7 +208,7 @@ TRANSFORMS: dict[str, Transform] = {
             OPERATIONS["own_plus"],
             "W",
             None,
-            text("for each template its own brightness"),
+            text("for each weight vector its own brightness"),
             text("s = cₕ times the sum of x, with a cₕ for each neuron"),
         ),
         Transform(

@@ -166,15 +166,15 @@ def inexact(audited: Iterable[Audited]) -> list[Audited]:
 
 
 def headline(audited: Sequence[Audited]) -> str:
-    """Return how many statements of the paper do not hold, in a sentence."""
-    said = sum(one.claim.kind == PAPER_SAYS for one in audited)
+    """Return how many statements of the paper do not hold, or not always, in a sentence."""
+    said = [one for one in audited if one.claim.kind == PAPER_SAYS]
     failing = len(inexact(audited))
-    if failing == 1:
-        return text("1 of {all} statements of the paper does not hold as it stands.", all=said)
     return text(
-        "{failing} of {all} statements of the paper do not hold as they stand.",
+        "{failing} of {all} statements of the paper {fail}, {some} only under a condition.",
         failing=failing,
-        all=said,
+        all=len(said),
+        fail=text("does not hold") if failing == 1 else text("do not hold"),
+        some=sum(one.verdict == HOLDS_IF for one in said),
     )
 
 

@@ -13,6 +13,7 @@ from normgeo.pictures.style.sheet.bands import EDGE, LINE
 from normgeo.pictures.style.sheet.sheet import FORMS
 from normgeo.pictures.style.template import SIZE
 from normgeo.settings import Settings
+from normgeo.tables.marks import shape
 from tests.forms import on_a_phone, shown
 
 AXIS: dict[str, Any] = {"range": [0, 1]}
@@ -149,6 +150,14 @@ def test_a_slide_leaves_out_panels_and_sentences_and_the_others_have_their_room(
     assert "yaxis" not in slide["edges"]
     _, shown = slide_of(kept, other, told._replace(on_slide=()))
     assert shown == {"kept", "other", "in it"}
+
+
+@pytest.mark.parametrize("size", [9.0, 19.0])
+def test_a_mark_is_as_large_as_it_is_asked_to_be(size: float) -> None:
+    """Its cross goes from 4 to 20 of a box of 24."""
+    path = shape("✗", "light", size)["path"]
+    reach = [float(one) for one in re.findall(r"-?[\d.]+", path)]
+    assert max(reach) == -min(reach) == pytest.approx(size / 3, rel=1e-3)
 
 
 @pytest.mark.parametrize("name", ["walk", "equal_kl", "turn", "axes", "recurrence", "placement"])

@@ -83,7 +83,9 @@ def test_listing_has_every_part_of_a_claim(three: Sequence[Audited]) -> None:
     assert "True of less." in flat
     assert "growth (decades): layer norm 0.123, standard 2" in flat
     assert "it is so: yes" in flat
-    assert flat.startswith("0 of 2 statements of the paper do not hold as they stand. The paper")
+    assert flat.startswith(
+        "0 of 2 statements of the paper do not hold, 1 only under a condition. The paper"
+    )
     assert flat.index("The paper says ===") < flat.index("Follows from the paper, or seems to ===")
     assert flat.endswith(f"{EXAMPLES_TOLD} {summary(three)}")
     assert "computed on 4 examples, with 3 seeds and 2 sizes." in flat

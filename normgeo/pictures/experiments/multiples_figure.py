@@ -21,14 +21,14 @@ IN_A_ROW = 4
 THIN = 2.5  # of a line in so small a panel
 SHARE = f"{FASTER:.0%}"
 RULE = text(
-    "Is layer norm faster? Yes: at most {share} of its rival's steps in every seed. No: as many or "
-    "more, or never.",
+    "Is layer norm faster? Yes: to its rival's best in at most {share} of the steps, in every "
+    "seed. No: in as many or more, or never.",
     share=SHARE,
 )
 KEY = text(
-    "Lower is better; bands: all seeds. 30%: who should be faster needs 30% of the other's steps "
-    "to the other's best. A claim holds if every seed needs at most {share}, fails if each needs "
-    "100% or more, or never gets there, and is open otherwise.",
+    "Lower is better; bands: all seeds. How many steps to the rival's best, in percent of the "
+    "rival's steps? At most {share} in every seed: the claim holds. 100% or more, or never, in "
+    "every seed: it fails. Otherwise it is open.",
     share=SHARE,
 )
 UP = {"ranks": text("mean rank"), "%": text("error, %"), "nats": text("loss, nats")}
@@ -85,7 +85,7 @@ def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) ->
     )
     of_slide = f"{'' if sign else f'{word} '}{text('vs {rival}', rival=statement.rival)}"
     if statement.fast != LAYER:  # the rule of slides asks whether layer norm is faster
-        of_slide = f"{word}: {statement.short}"
+        of_slide = f"{word}: {statement.short}?"
     return Panel(
         {
             "title": curves.across if names_steps else "",

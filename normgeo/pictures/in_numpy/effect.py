@@ -33,9 +33,9 @@ def script(settings: Settings, result: EffectOnData) -> str:
     of_sigma = digits_apart(before.sigma[h], after.sigma[h])
     M = transform.matrix
     W1, X1 = ("W1", "X") if M == "W" else ("W", "X1")
-    moved = 'f"z moves by up to {number(100 * moved)}%"'
+    moved = 'f"z moves by up to {number(moved)}"'
     if stays:
-        moved = f'"z stays where it was" if moved < {ROUNDING} else moved'
+        moved = f'"z stays where it was" if moved < {ROUNDING} * abs(z).max() else moved'
     return "\n".join(
         (
             imports(*(() if transform.rescales else (GAMMA,)), MODEL),
@@ -58,7 +58,7 @@ def script(settings: Settings, result: EffectOnData) -> str:
             transform.operation.in_numpy(f"{M}1", effect.index),
             "mu, sigma, z = normalize(W, X)",
             f"mu1, sigma1, z1 = normalize({W1}, {X1})",
-            "moved = abs(z1 - z).max() / abs(z).max()",
+            "moved = abs(z1 - z).max()",
             f"print({moved})",
             f'print("neuron {h}: μ", number(mu[{h}], {of_mu}), "→", number(mu1[{h}], {of_mu}))',
             f'print("neuron {h}: σ", number(sigma[{h}], {of_sigma}), "→", '

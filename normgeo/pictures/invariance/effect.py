@@ -215,11 +215,12 @@ def sign_and_words(effect: AppliedChange, method: BeforeAndAfter, step: int) -> 
 
 
 def movement(method: BeforeAndAfter, step: int) -> str:
-    """How far z of the shown case moved: max |z' − z|, as a share of max |z|."""
-    change = method.after[step].change
-    if method.verdict.invariant and change < ROUNDING:
+    """How far z of the shown case moved: max |z' − z|."""
+    share = method.after[step].change
+    if method.verdict.invariant and share < ROUNDING:
         return text("z stays where it was")
-    return text("z moves by up to {share}% of its size", share=number(100 * change, 2))
+    largest = float(np.abs(method.before.z).max())
+    return text("z moves by up to {most}", most=number(share * largest, 2))
 
 
 def _observed(result: EffectOnData) -> str:

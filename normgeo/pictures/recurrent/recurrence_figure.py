@@ -98,8 +98,10 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
             {key: f"× {number(float(curves.factor))}" for key, curves in methods.items()},
         ),
     )
-    seen = [text("shaded: the first reading"), *_missed(result, radius)]
-    about, on_slide = ("; ".join(map(str, said)) for said in ([result.about, *seen], seen))
+    missed = _missed(result, radius)
+    about = "; ".join(map(str, [result.about, text("shaded: the first reading"), *missed]))
+    read = text("shaded: all rows are read for the first time")
+    on_slide = "; ".join(map(str, [read, *missed]))
     first = stretch(0, result.setup.rows, THEMES[theme].panel)
     one = {"color": THEMES[theme].muted, "width": 1}
     shapes = [first], [first], [across(1, one), upright(1, one)]

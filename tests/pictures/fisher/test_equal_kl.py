@@ -178,3 +178,5 @@ def test_weights_are_named_where_a_wedge_lies_along_them():
         figure = PICTURES[name].figure(result_of(name, dataset="iris", method="layer"), "light")
         words = " ".join(str(note.text) for note in figure.layout.annotations)
         assert ("along the weights →" in words) == wedge
+        names = [*(figure.layout.xaxis.ticktext or [])]
+        assert names == (["0", "½ w", "w", "1½ w", "2w"] if wedge else [])
