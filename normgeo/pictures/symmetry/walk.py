@@ -148,33 +148,24 @@ def _table(result: Walks) -> Table:
 def headline(found: NullDirections) -> str:
     """Whether F is singular, and how many directions it does not see, without a full stop."""
     k, total, left = found.null.dimension, len(found.null.singular_values), found.null.undecided
-    plain = found.normalizer.is_standard
-    of = text("the standard model") if plain else text(found.normalizer.title)
     if not k and left:
         return text(
-            "The Fisher matrix of {of} may be singular: {open} of {total} directions are undecided",
-            of=of,
+            "The Fisher matrix may be singular: {open} of {total} directions are undecided",
             total=total,
             open=left,
         )
     if not k:
-        return text(
-            "The Fisher matrix of {of} is regular: every direction changes something", of=of
-        )
+        return text("The Fisher matrix is regular: every direction changes something")
     if left:
         return text(
-            "The Fisher matrix of {of} is singular: {k} of {total} directions change nothing, "
-            "{open} undecided",
-            of=of,
+            "The Fisher matrix is singular: {k} of {total} directions change nothing, {open} "
+            "undecided",
             k=k,
             total=total,
             open=left,
         )
     return text(
-        "The Fisher matrix of {of} is singular: {k} of {total} directions change nothing",
-        of=of,
-        k=k,
-        total=total,
+        "The Fisher matrix is singular: {k} of {total} directions change nothing", k=k, total=total
     )
 
 
