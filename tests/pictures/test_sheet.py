@@ -160,7 +160,7 @@ def test_a_mark_is_as_large_as_it_is_asked_to_be(size: float) -> None:
     assert max(reach) == -min(reach) == pytest.approx(size / 3, rel=1e-3)
 
 
-@pytest.mark.parametrize("name", ["walk", "equal_kl", "turn", "axes", "recurrence", "placement"])
+@pytest.mark.parametrize("name", ["walk", "equal_kl", "turn", "recurrence", "placement"])
 def test_slides_do_not_tell_what_was_computed(name: str) -> None:
     """A page does: how many cases and neurons, and which learning rate."""
     picture = PICTURES[name]

@@ -81,19 +81,16 @@ def marks(result: Accuracy, m: int, axis: int, theme: str) -> list[dict[str, Any
     ]
 
 
-def spread(result: Accuracy) -> str:
-    """What lines and bands are."""
-    return text("Accuracy: mean of {seeds} seeds, band: lowest to highest.", seeds=result.seeds)
-
-
 def about(result: Accuracy) -> str:
     """What was trained."""
     return text(
-        "Trained for {epochs} epochs with η = {rate} m/{at}, tested on {tested} cases.",
+        "Accuracy: {epochs} epochs, η = {rate} m/{at}, {tested} test cases; "
+        "mean of {seeds} seeds, band: lowest to highest.",
         tested=result.tested,
         epochs=result.epochs,
         rate=number(result.rate),
         at=result.rate_at,
+        seeds=result.seeds,
     )
 
 

@@ -82,11 +82,8 @@ def _sheet(result: Axes, m: int, places: list[Place], theme: str) -> Sheet:
     if result.accuracy is not None:
         phone.insert(0, [count * len(columns)])  # the answer
         columns.append(accuracy_figure.panel(result.accuracy, m, SHARE, theme))
-    seen = cases_drawn(m, places[-1])
-    said = told(theme, seen)
-    if result.accuracy is not None:
-        seen = f"{accuracy_figure.spread(result.accuracy)} {seen}"
-        said = told(theme, f"{seen} {accuracy_figure.about(result.accuracy)}", on_slide=[seen])
+    about = accuracy_figure.about(result.accuracy) if result.accuracy is not None else ""
+    said = told(theme, f"{about} {cases_drawn(m, places[-1])}".strip())
     if m == 1:
         said = Band([one_case(len(places) > 1)], on_slide=[one_case(False)])
     bands = [] if result.accuracy is None else [accuracy_figure.headline(result.accuracy, m)]

@@ -9,7 +9,7 @@ from normgeo.base.text import text
 from normgeo.pictures.batch.axes import FLAT_MARK, MAP_MARK, Axes
 
 # Each array has axes of its own: pixels downward, and hundredths of its width across.
-FLAT_ALONE, FLAT, MAPS = 220, 84, 92  # heights of the arrays
+FLAT_ALONE, FLAT, MAPS = 220, 66, 106  # heights of the arrays
 NEURON, CHANNEL = text("neuron"), text("channel")
 
 

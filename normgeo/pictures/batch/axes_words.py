@@ -44,11 +44,10 @@ def _numbers(found: Shared | str | None, place: Place) -> list[str]:
         of = text("μ of {n} numbers", n=found.entries)
     else:
         of = text("μ of {n} pixels", n=found.entries)
-    if z is None:
-        return [sized(of, SMALL), text("<b>σ = 0: no z</b>")]
-    # Two numbers are equally far from their mean, whatever they are.
-    always = f" {text('(always ±1)')}" if found.entries == 2 and number(abs(z)) == "1" else ""
-    return [sized(of, SMALL), f"<b>z of ○ = {number(z)}</b>{always}"]
+    return [
+        sized(of, SMALL),
+        text("<b>σ = 0: no z</b>") if z is None else f"<b>z of ○ = {number(z)}</b>",
+    ]
 
 
 def one_case(images: bool) -> str:
