@@ -146,8 +146,7 @@ def _lines(result: AngularUpdate, theme: str) -> list[go.Scatter]:
 def _other(result: AngularUpdate) -> tuple[Array, str]:
     """The angles by the other power, and its name."""
     power = 3 - result.curve.optimizer.power
-    why = text("with one gradient") if power == 1 else text("with a smaller gradient")
-    return result.curve.angles_by_power(power), f"{why}: {_law(result, power)}"
+    return result.curve.angles_by_power(power), _law(result, power)
 
 
 def _law(result: AngularUpdate, power: int) -> str:

@@ -306,7 +306,7 @@ def test_step_at_norm_one_keeps_its_words_in_a_narrow_plane(pixels: float) -> No
 def test_lines_have_the_styles_that_mean_measured_predicted_and_claimed() -> None:
     figure = drawn(QUICK)
     styles = {trace.name.split(":")[0]: trace.line.dash for trace in figure.data if trace.name}
-    assert styles == {"measured": "solid", "predicted": "dash", "with one gradient": "dot"}
+    assert styles == {"measured": "solid", "predicted": "dash", "∝ 1/‖w‖": "dot"}
 
 
 def test_rate_is_said_on_the_picture() -> None:
