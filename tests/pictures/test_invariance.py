@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -13,7 +14,7 @@ from normgeo.invariance.transforms import TABLE_1, TRANSFORMS
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.scales import SCALES
 from normgeo.pictures import PICTURES
-from normgeo.pictures.invariance.effect import shown_cases
+from normgeo.pictures.invariance.effect import movement, shown_cases
 from normgeo.pictures.invariance.thumbnails import bars
 from normgeo.pictures.model_on_data import model_on_data
 from normgeo.pictures.style.colors import contrast
@@ -285,3 +286,14 @@ def test_epsilon_breaks_what_is_exact_without_it():
     changes = {name: np.nanmax(curve.change) for name, curve in result.curves}
     assert changes["float64, ε = 0"] < 1e-14
     assert changes["float64, ε = 1 · 10⁻⁵"] > 0.1
+
+
+def test_z_that_was_zero_moves_by_a_number():
+    """Relative to no z at all, any move is infinite."""
+    result = PICTURES["effect"].compute(Settings(cell="batch.case_rescaling"))
+    method = result.effect.methods["batch"]
+    still = replace(method.before, z=np.zeros(10))
+    after = replace(still, z=np.full(10, -0.25), change=np.inf)
+    assert (
+        str(movement(replace(method, before=still, after=(after,)), 0)) == "z moves by up to 0.25"
+    )

@@ -216,11 +216,11 @@ def sign_and_words(effect: AppliedChange, method: BeforeAndAfter, step: int) -> 
 
 def movement(method: BeforeAndAfter, step: int) -> str:
     """How far z of the shown case moved: max |z' − z|."""
-    share = method.after[step].change
-    if method.verdict.invariant and share < ROUNDING:
+    after = method.after[step]
+    if method.verdict.invariant and after.change < ROUNDING:
         return text("z stays where it was")
-    largest = float(np.abs(method.before.z).max())
-    return text("z moves by up to {most}", most=number(share * largest, 2))
+    most = float(np.abs(after.z - method.before.z).max())
+    return text("z moves by up to {most}", most=number(most, 2))
 
 
 def _observed(result: EffectOnData) -> str:
