@@ -51,8 +51,11 @@ def stay() -> None:
 
 
 def patience() -> float:
-    """Seconds after which a browser that went, as `away` tells it, can no longer come back."""
-    return _ttl() + _interval()
+    """Seconds after which a browser that went, as `away` tells it, can no longer come back.
+
+    One that came back at the last moment is seen an interval later; a busy server needs another.
+    """
+    return _ttl() + 2 * _interval()
 
 
 def _ttl() -> float:

@@ -213,7 +213,7 @@ def test_uploads_of_a_closed_session_are_let_go_and_of_one_that_came_back_are_no
 ):
     """A connection that is lost and found again starts no run: its session looks as if left."""
     (tmp_path / ".streamlit").mkdir()
-    (tmp_path / ".streamlit/config.toml").write_text("[server]\ndisconnectedSessionTTL = 3\n")
+    (tmp_path / ".streamlit/config.toml").write_text("[server]\ndisconnectedSessionTTL = 12\n")
     (tmp_path / "holds.py").write_text(HOLDS)
     sockets = []
     with serving(tmp_path / "holds.py", tmp_path / "log.txt") as url:
@@ -229,11 +229,11 @@ def test_uploads_of_a_closed_session_are_let_go_and_of_one_that_came_back_are_no
         while len(sockets) == 1:
             back.wait_for_timeout(20)
         left.context.close()
-        until = monotonic() + LONGEST / 1000
-        while "1000 bytes, here 0" not in other.inner_text("p >> nth=0") and monotonic() < until:
-            other.get_by_role("button", name="Look").click()
-            other.wait_for_timeout(200)
-        back.get_by_role("button", name="Look").click()
-        back.get_by_text("1000 bytes, here 1000").wait_for()
+        for page, shown in ((other, "1000 bytes, here 0"), (back, "1000 bytes, here 1000")):
+            until = monotonic() + LONGEST / 1000
+            while page.inner_text("p >> nth=0") != shown and monotonic() < until:
+                page.get_by_role("button", name="Look").click()
+                page.wait_for_timeout(500)
+            assert page.inner_text("p >> nth=0") == shown
         for page in (back, other):
             page.context.close()
