@@ -8,6 +8,7 @@ from normgeo.ui import frame
 from normgeo.base.text import text
 from normgeo.ui import invariance, results, url, verdict_table
 from normgeo.ui.controls import controls
+from normgeo.ui.invariance.blackboard import in_a_line
 from normgeo.ui.tabs import tabs
 from normgeo.ui.teaching import predict_cell
 
@@ -40,6 +41,7 @@ with left:
     with below:
         if known is None:
             st.markdown(verdict_table.about(settings))
+            st.markdown(in_a_line(settings))
         with st.container(horizontal=True):
             controls(settings, ("rows", "columns"), labels=False)
         if settings.rows == "grid" and not settings.predict:

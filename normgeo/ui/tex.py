@@ -15,8 +15,8 @@ __all__ = ["aligned", "matrix", "number", "words"]
 SHOWN_GROUPS = 3
 
 
-def matrix(values: Array, groups: int = 1) -> str:
-    """A matrix, or a row vector, in parentheses.
+def matrix(values: Array, groups: int = 1, *, small: bool = False) -> str:
+    """A matrix, or a row vector, in parentheses; a small one stands in a sentence.
 
     Beyond `SHOWN_GROUPS` equal groups of rows, or entries of a vector, dots replace all between the
     second and the last.
@@ -29,6 +29,8 @@ def matrix(values: Array, groups: int = 1) -> str:
         dots = r"\cdots" if values.ndim == 1 else " & ".join([r"\vdots"] * values.shape[1])
         lines = [*lines[: 2 * size], dots, *lines[-size:]]
     joined = (" & " if values.ndim == 1 else r" \\ ").join(lines)
+    if small:
+        return rf"\left(\begin{{smallmatrix}} {joined} \end{{smallmatrix}}\right)"
     return rf"\begin{{pmatrix}} {joined} \end{{pmatrix}}"
 
 

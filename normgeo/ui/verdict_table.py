@@ -177,7 +177,7 @@ def data(
         ],
         "columns": [
             {
-                "label": str(text(transform.operation.symbol)),
+                "label": _change(transform),
                 "title": str(text(transform.label)),
             }
             for transform in transforms.values()
@@ -271,6 +271,14 @@ def _duals() -> tuple[str, str]:
         )
     )
     return one, other
+
+
+def _change(transform: Transform) -> str:
+    """A change in a sign and what it changes, as in "all +" or "one w ×"."""
+    which, sign = transform.operation.symbol.split()
+    if transform.operation.one_row:
+        which = f"{which} {transform.matrix.lower()}"
+    return str(text("{which} {sign}", which=which, sign=sign))
 
 
 def _label(row: str, normalizer: Normalizer) -> str:

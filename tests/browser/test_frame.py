@@ -248,7 +248,7 @@ IN_SIGHT = {
     "/invariance": ("only layer norm", "case 0: x × 3", "not invariant"),
     "/fisher": ("an ellipse", "a wedge:"),
     "/symmetry": ("the outputs stand still", "the outputs move"),
-    "/recurrent": ("a change of the state", "size of the state"),
+    "/recurrent": ("The state explodes", "size of the state"),
     "/learning_rate": ("gradient ‖G‖", "turn, tan θ"),
 }
 """What a page answers, in words of its main picture."""

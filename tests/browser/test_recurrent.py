@@ -37,7 +37,10 @@ def legend(page):
 @pytest.mark.exhaustive
 def test_answer_stands_large_above_three_panels(look_at, wait_settled):
     page = look_at("/recurrent")
-    assert "In 64 steps a change of the state explodes; with layer norm it grows" in captions(page)
+    assert (
+        "The state explodes; with layer norm it keeps its size, a change of it grows"
+        in captions(page)
+    )
     figure = page.locator(".st-key-figure_recurrence")
     expect(figure.locator(".cartesianlayer .subplot")).to_have_count(3)
 

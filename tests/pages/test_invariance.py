@@ -10,6 +10,8 @@ from sklearn.datasets import load_digits
 from normgeo import GRID, NORMALIZERS, TRANSFORMS, Normalizer, certify
 from normgeo.datasets.datasets import DATASETS
 from normgeo.settings import SETTINGS
+from normgeo.tables.verdicts import COLUMNS
+from normgeo.ui import verdict_table
 from normgeo.ui.share import files
 from tests.pairwise import loops, some
 
@@ -292,6 +294,37 @@ def test_no_opens_at_the_blackboard_with_integers(shown):
     assert r"\delta = 2" in change
     assert r"\frac{1^2}{1} = 1" in squares
     assert r"\frac{2^2}{1} = 4" in squares
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_counterexample_stands_beside_the_picture_of_a_no_in_a_line(shown):
+    """Layer norm by hand, of one case with the input 1: a is W, and the first row doubles."""
+
+    def line(cell, **settings):
+        page = shown("invariance", cell=cell, **settings)
+        return [one.value for one in page.app.markdown if one.value.startswith("By hand: ")]
+
+    (told,) = line("layer.weight_vector_rescaling")
+    W, X = re.findall(r"smallmatrix} (.*?) .end{smallmatrix}", told)
+    assert X == "1"
+    assert r"\delta = 2$" in told
+    before = np.array([float(entry) for entry in W.split(r" \\ ")])
+    after = before * [2, 1, 1]
+    squares = [(a[0] - a.mean()) ** 2 / a.var() for a in (before, after)]
+    z, z_after = (
+        float(Fraction(one)) for one in re.search(r"from (\S+) to (\S+)\.$", told).groups()
+    )
+    assert [z, z_after] == pytest.approx(squares)
+    assert line("layer.case_rescaling") == [], "a yes has none"
+    assert line("layer.weight_vector_rescaling", predict="1") == [], "it would tell the answer"
+    (told,) = line("batch.weight_vector_recentering")
+    assert r"\gamma = \left(\begin{smallmatrix}" in told
+
+
+def test_heads_of_columns_name_what_one_row_is():
+    content = verdict_table.data({}, COLUMNS["paper"], "", None, False)
+    heads = [column["label"] for column in content["columns"]]
+    assert heads == ["all ×", "all +", "one w ×", "all ×", "all +", "one x ×"]
 
 
 def test_blackboard_of_a_yes_says_that_there_is_none(shown):

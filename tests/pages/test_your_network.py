@@ -176,8 +176,8 @@ def test_inputs_tell_where_epsilon_counts_and_are_left_out_of_layers_of_others(o
     given(own_tab, ("net.npz", npz(**net)))
     assert "Where ε counts is not known" in own_tab.captions("trained_layer")
     given(own_tab, ("x.csv", b"1,2,3,4\n4,3,2,2\n0,1,0,2"), key="own_x")
-    told = "ε shortens z by at most "
-    assert told in own_tab.captions("trained_layer")
+    known = "ε counts"
+    assert known not in own_tab.captions("trained_layer"), "it is known, and shortens z by little"
     assert own_tab.app.info.len == 0
     own_tab.app.selectbox(key="own_layer").set_value("out.weight").run()
     assert sorted(drawn_norms(own_tab)) == pytest.approx(np.linalg.norm(other, axis=1))
@@ -186,7 +186,7 @@ def test_inputs_tell_where_epsilon_counts_and_are_left_out_of_layers_of_others(o
         "a layer of as many features is open."
     ]
     own_tab.app.selectbox(key="own_layer").set_value("fc.weight").run()
-    assert told in own_tab.captions("trained_layer")
+    assert known not in own_tab.captions("trained_layer")
     assert own_tab.app.info.len == 0
 
 

@@ -61,6 +61,14 @@ def test_verdict_of_a_statement_is_that_of_the_curves_with_its_mark(name):
         assert [one.count("M") for one in drawn] == [lines.count("M")] == [path(sign).count("M")]
 
 
+@pytest.mark.parametrize(("share", "said"), [(0.99, True), (1.0, False), (math.inf, False)])
+def test_what_is_open_although_every_seed_is_faster_is_said_to_be_faster(share, said):
+    one = learned(CURVES["not at this size"])._replace(shares=(0.5, share, 0.7))
+    words = [note.text for note in ALL.figure(Multiples((one,)), "light").layout.annotations]
+    assert any("faster, 50 to 99%" in word for word in words) is said
+    assert any("</b>: 50 to " in word for word in words) is not said
+
+
 def test_verdict_is_told_in_words_from_the_least_share_to_the_largest():
     """As numbers they have an order, as words another one: 100 and 92."""
     one = learned(CURVES["holds"])

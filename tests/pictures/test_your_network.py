@@ -74,9 +74,14 @@ def test_each_layer_begins_with_what_is_particular_about_it() -> None:
     assert made(layer="batch")[0].headline[0] == (
         "1 of 12 neurons almost stopped turning (neuron 11): less than 0.01° a step."
     )
-    assert (
-        "The norm of 11 of 12 neurons is within a factor of 2" in made(layer="batch")[0].headline[1]
-    )
+    result = made(layer="batch")[0]
+    assert result.over_balance is not None
+    over = number(float(result.over_balance[11]), 2)
+    assert result.headline[1].startswith(f"The norm of neuron 11 is {over} times that at which")
+    assert np.flatnonzero(abs(np.log2(result.over_balance)) > 1).tolist() == [11]
+    assert result.shorter is not None
+    assert not any("ε" in one for one in result.headline), "it shortens z by far less than 1%"
+    assert result.shorter.max() < 0.01
     for layer, decays in (("batch", True), ("layer", False)):
         words = [note.text for note in made(layer=layer)[1].layout.annotations]
         assert any("at ◇ both balance" in one for one in words) is decays

@@ -1,6 +1,7 @@
 """Accuracy, and beside it loss, against depth for each place of the norm.
 
-A line with hollow marks is without warm-up, one with full marks with; a band has all seeds of both.
+A thin line is without warm-up, one with marks with; a band has all seeds of both. At the depth of
+the slider, a ring is without and a full mark with.
 The scale of accuracy is logarithmic in the errors: else 92 and 96 percent would look alike.
 """
 
@@ -62,7 +63,7 @@ def figure(result: Placement, theme: str) -> go.Figure:
     found = result.found
     still = [
         *(trace for number_ in PANELS for trace in _bands(found, number_, theme)),
-        *(trace for number_ in PANELS for trace in _lines(found, number_, theme)),
+        *(trace for number_ in PANELS for trace in _lines(found, number_)),
     ]
     moving = [_marks(found, depth) for depth in found.depths]
     sheets = [_sheet(result, depth, theme) for depth in found.depths]
@@ -200,7 +201,7 @@ def _bands(found: Accuracy, number_: int, theme: str) -> Iterator[go.Scatter]:
         )
 
 
-def _lines(found: Accuracy, number_: int, theme: str) -> Iterator[go.Scatter]:
+def _lines(found: Accuracy, number_: int) -> Iterator[go.Scatter]:
     losses = PANELS[number_]
     for (kind, name), (warming, warmed) in product(KINDS.items(), WARMING.items()):
         values = _values(found, kind, warming, losses)
@@ -211,11 +212,11 @@ def _lines(found: Accuracy, number_: int, theme: str) -> Iterator[go.Scatter]:
             x=found.depths,
             y=rounded(values[0]),
             customdata=list(zip(*map(rounded, told_), rates, strict=True)),
-            mode="lines+markers",
+            mode="lines+markers" if warming == "with" else "lines",
             name=BLOCKS[kind],
             showlegend=number_ == 1 and warming == "with",
             line={"color": COLORS[kind], "width": 3 if warming == "with" else 1.5},
-            marker=_marker(kind, warming, theme, 9),
+            marker={"size": 9, "symbol": SYMBOLS[kind], "color": COLORS[kind]},
             hovertemplate=text(
                 "{name} {warmed}, {L} blocks: {mean}, {low} to {high}, η = {rate}<extra></extra>",
                 name=name,
@@ -257,14 +258,3 @@ def _marks(found: Accuracy, depth: int) -> list[dict[str, Any]]:
         }
         for (number_, losses), warming in product(PANELS.items(), WARMING)
     ]
-
-
-def _marker(kind: str, warming: str, theme: str, size: int) -> dict[str, Any]:
-    """A mark of a line: hollow without warm-up, full with it."""
-    color = COLORS[kind]
-    return {
-        "size": size,
-        "symbol": SYMBOLS[kind],
-        "color": color if warming == "with" else THEMES[theme].paper,
-        "line": {"width": 2, "color": color},
-    }

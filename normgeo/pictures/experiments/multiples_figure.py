@@ -78,7 +78,8 @@ def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) ->
     about, sign = ABOUT[one.result.name], SIGNS.get(one.verdict, "")
     color = marks.color(sign, theme) if sign else THEMES[theme].muted
     word = f"<b>{VERDICTS[one.verdict]}</b>"
-    verdict = one.short if sign else f"{word}: {one.short}"
+    faster = f"{text('faster')}, " if max(one.shares) < 1 else ""
+    verdict = one.short if sign else f"{word}: {faster}{one.short}"
     statement = one.result.statement
     paper = text(
         "Paper {section}: {what}", section=statement.section.split()[-1], what=statement.compared

@@ -59,6 +59,11 @@ class Curves(NamedTuple):
         """The factor per step of a small change of h⁰; 0 where it is lost."""
         return float(10 ** (self.log10_norms[0] / self.times[-1]))
 
+    @property
+    def growth(self) -> float:
+        """How many decades the state itself grows by; −∞ where it is lost."""
+        return float(np.log10(last / self.hidden[0])) if (last := self.hidden[-1]) else -np.inf
+
 
 class Recurrences(NamedTuple):
     """Runs at growing spectral radius, without and with normalization.
@@ -88,8 +93,15 @@ class Recurrences(NamedTuple):
         return [*self.curves][self.opening]
 
     def verdict(self, radius: float) -> str:
-        """What becomes of a small change of the first state: without, and with each method."""
+        """What becomes of the state, or of a small change of it, without and with each method."""
         curves, names = self.curves[radius], self.setup.names
+        (_, first), *normed = ((names[key], each.growth) for key, each in curves.items())
+        if any(_is_gone(first) != _is_gone(growth) for _, growth in normed):
+            told = "; ".join(f"{name} it {_fate(growth)}" for name, growth in normed)
+            if len(normed) == 1:  # of more, the panels tell it
+                (*_, last) = curves.values()
+                told = f"{told}, a change of it {_fate(float(last.log10_norms[0]))}"
+            return text("The state {fate}; {told}", fate=_fate(first), told=told)
         (_, without), *others = (
             (names[key], _fate(float(each.log10_norms[0]))) for key, each in curves.items()
         )
@@ -126,11 +138,16 @@ class Recurrences(NamedTuple):
         )
 
 
+def _is_gone(log: float) -> bool:
+    """Whether what grows by so many decades explodes or dies."""
+    return abs(log) > STAYS
+
+
 def _fate(log: float) -> str:
-    """What becomes of a change that grows by so many decades."""
+    """What becomes of a state, or of a change of it, that grows by so many decades."""
     if log == -np.inf:
         return text("is lost")
-    if abs(log) > STAYS:
+    if _is_gone(log):
         return text("explodes") if log > 0 else text("dies")
     if abs(log) < EVEN:
         return text("keeps its size")

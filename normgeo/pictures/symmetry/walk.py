@@ -25,6 +25,7 @@ from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 STEPS = tuple(step / 4 for step in range(-3, 13))
+NAMED = 11  # letters of a method that the headline has room for, beside the choice of a direction
 
 
 @final
@@ -158,15 +159,16 @@ def headline(found: NullDirections) -> str:
         return text("The Fisher matrix is regular: every direction changes something")
     if left:
         return text(
-            "The Fisher matrix is singular: {k} of {total} directions change nothing, {open} "
-            "undecided",
+            "{k} of {total} directions change nothing, {open} undecided: F is singular",
             k=k,
             total=total,
             open=left,
         )
-    return text(
-        "The Fisher matrix is singular: {k} of {total} directions change nothing", k=k, total=total
-    )
+    words = text("{k} of {total} directions change nothing: F is singular", k=k, total=total)
+    title = text(found.normalizer.title)
+    if found.normalizer.is_standard or len(title) > NAMED:
+        return words
+    return text("With {method}, {words}", method=title, words=words)
 
 
 def _observed(result: Walks) -> str:

@@ -21,6 +21,7 @@ from normgeo.pictures.style.sheet import Band, Panel, Sheet, Tiles, answer, draw
 from normgeo.pictures.style.template import LARGE, SIZE, THEMES
 from normgeo.pictures.symmetry.walk import Walks, headline
 from normgeo.pictures.symmetry.walk_words import (
+    FISHER,
     about,
     kl_words,
     letters,
@@ -51,7 +52,11 @@ def figure(result: Walks, theme: str) -> go.Figure:
         Sheet(
             [answer(headline(result.found)), *_reasons(result, theme)],
             rows=[_panels(result, t, reach, theme)],
-            foot=[told(theme, "; ".join(map(str, (*about(result), letters(result)))), on_slide=())],
+            foot=[
+                told(
+                    theme, "; ".join(map(str, (*about(result), letters(result)))), on_slide=[FISHER]
+                )
+            ],
             right=8,
             legend=False,
         )

@@ -11,6 +11,8 @@ from normgeo.pictures.style.annotations import colored, sized
 from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
 from normgeo.pictures.symmetry.walk import Walks
 
+FISHER = text("F: the Fisher matrix of the weights")
+
 
 def null_words(result: Walks, t: int, theme: str) -> list[str]:
     """What stands above a walk along a null direction, at a step."""
@@ -52,7 +54,7 @@ def about(result: Walks) -> list[str]:
 
 def letters(result: Walks) -> str:
     """What a step and the letters of a walk stand for; the glossary tells H, D and G."""
-    words = text("step: ‖Δw‖/‖w‖; KL: mean over the cases")
+    words = text("{F}; step: ‖Δw‖/‖w‖; KL: mean over the cases", F=FISHER)
     one = result.chosen
     if one is None or one.rescales:
         return words
@@ -76,10 +78,11 @@ def _rule(result: Walks, t: int) -> str:
     if one.rescales:
         where = text("{who} × {factor}", who=who, factor=number(1 + float(result.steps[t])))
         if result.steps[t] < -1:
-            where = text("{where}: a negative δ flips the sign of z", where=where)
-    elif one.follows:
-        where = text("{who} {r} γ", who=who, r=r)
-    elif result.null.still.all():
+            return text("{where}: a negative δ flips the sign of z", where=where)
+        return text("{where}, which the norm divides out", where=where)
+    if one.follows:
+        return text("{who} {r} γ, which the norm subtracts", who=who, r=r)
+    if result.null.still.all():
         where = text("W {r} V", r=r)
     else:
         where = text("W {r} V, flat near r = 0 only", r=r)

@@ -133,13 +133,22 @@ class Neurons(NamedTuple):
     def _of_balance(self) -> tuple[bool, str]:
         if self.over_balance is None:
             return False, self.without_balance
-        near = int(((self.over_balance < NEAR) & (self.over_balance > 1 / NEAR)).sum())
+        is_near = (self.over_balance < NEAR) & (self.over_balance > 1 / NEAR)
+        near, far = int(is_near.sum()), np.flatnonzero(~is_near)
         if len(self.over_balance) == 1:
             return not near, text(
                 "The norm is {over} times that at which growth and decay balance.",
                 over=number(float(self.over_balance[0]), 2),
             )
         alone = len(self.over_balance) == len(self.values["norm"])  # a block is a neuron
+        if alone and len(far) == 1 and 0 < (over := float(self.over_balance[far[0]])) < np.inf:
+            return True, text(
+                "The norm of neuron {h} is {over} times that at which growth and decay balance "
+                "(◇), those of the others are within a factor of {factor:g}.",
+                h=int(far[0]),
+                over=number(over, 2),
+                factor=NEAR,
+            )
         return near < len(self.over_balance), text(
             "The norm of {near} of {all} {what} is within a factor of {factor:g} of where growth "
             "and decay balance (◇).",
@@ -153,10 +162,8 @@ class Neurons(NamedTuple):
         if self.shorter is None:
             return False, self.without_epsilon
         count = int((self.shorter > MUCH).sum())
-        if not count:
-            return False, text(
-                "ε shortens z by at most {most}.", most=percent(float(self.shorter[0]))
-            )
+        if not count:  # the tab about ε tells how little
+            return False, ""
         return True, text(
             "ε shortens z by more than {much} in {count} of {all} {what}, by {most} at most.",
             much=percent(MUCH),

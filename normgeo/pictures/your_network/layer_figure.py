@@ -46,7 +46,7 @@ def figure(result: Neurons, theme: str) -> go.Figure:
     frozen = [np.array([result.frozen_below])] if result.height == "angle" else []
     across = _axis(norms, placed[:1], tight=True) | {"title": text("norm of the weights")}
     upward = _axis(heights, [*placed[1:], *frozen]) | {"title": text(HEIGHTS[result.height])}
-    against = text("<b>turn against the norm</b>")
+    against = text("<b>turn and norm</b>")
     turning = Panel(across, upward, [against], high=(280, 240))
     order = ordered(heights, shown)
     balanced = placed[1] if placed and result.height == "angle" else None

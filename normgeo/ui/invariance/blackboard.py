@@ -11,9 +11,13 @@ import streamlit as st
 
 from normgeo.base.budget import MEGABYTE
 from normgeo.base.cache import cached
+from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
+from normgeo.invariance.certificate import Verdict
 from normgeo.invariance.smallest_witness import smallest_witness
-from normgeo.invariance.witness import Side
+from normgeo.invariance.transforms import Transform
+from normgeo.invariance.witness import Side, Witness
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.settings import Settings
 from normgeo.ui import tex
 from normgeo.ui.defects import Explained
@@ -35,17 +39,13 @@ def blackboard(settings: Settings, picture: Any) -> None:
             )
         )
         return
-    eps = Fraction(f"{float(normalizer.eps):g}") if known.only_without_eps else Fraction(0)
     found = None
     with Explained():
-        found = witness(replace(normalizer, eps=eps), transform)
+        found = _found(normalizer, transform, known)
     if found is None:
         return
-    G, H, gamma = normalizer.groups, len(found.before.W), found.parameters.gamma
-    if gamma is None:
-        change = rf"\delta = {tex.number(found.parameters.delta or 1)}"
-    else:
-        change = rf"\gamma = {tex.matrix(gamma, G if len(gamma) == H else 1)}"
+    G, H = normalizer.groups, len(found.before.W)
+    change = _change(found, G)
     st.markdown(
         text(
             "The smallest integers at which {transform} moves the z of {normalizer}:",
@@ -80,6 +80,40 @@ def blackboard(settings: Settings, picture: Any) -> None:
                     K=H // G,
                 )
             )
+
+
+def in_a_line(settings: Settings) -> str:
+    """The same in a line, for beside the picture; "" where there is none, or the tab tells why."""
+    normalizer, transform = settings.selected
+    known = verdict(normalizer, transform, settings.seed)
+    if known.invariant:
+        return ""
+    try:
+        found = _found(normalizer, transform, known)
+    except Refusal:
+        return ""
+    G = normalizer.groups
+    W, X = (tex.matrix(M, G if M is found.before.W else 1, small=True) for M in found.before[:2])
+    return text(
+        "By hand: ${numbers}$ moves $z^2$ from {before} to {after}.",
+        numbers=rf"W = {W},\; X = {X},\; {_change(found, G, small=True)}",
+        before=found.z_squared,
+        after=found.z_squared_after,
+    )
+
+
+def _found(normalizer: Normalizer, transform: Transform, known: Verdict) -> Witness:
+    eps = Fraction(f"{float(normalizer.eps):g}") if known.only_without_eps else Fraction(0)
+    return witness(replace(normalizer, eps=eps), transform)
+
+
+def _change(found: Witness, groups: int, *, small: bool = False) -> str:
+    """By what W or X is changed, as δ or γ = a number or a vector."""
+    gamma = found.parameters.gamma
+    if gamma is None:
+        return rf"\delta = {tex.number(found.parameters.delta or 1)}"
+    of_groups = groups if len(gamma) == len(found.before.W) else 1
+    return rf"\gamma = {tex.matrix(gamma, of_groups, small=small)}"
 
 
 def _squares(prime: str, side: Side, place: tuple[int, int], value: Fraction) -> str:
