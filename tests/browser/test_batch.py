@@ -52,7 +52,9 @@ def z_of(result, m):
 
 
 def z_shown(page):
-    found = [re.fullmatch(r"μ of \d+ (?:numbers?|pixels)(.*)", w) for w in words(page, "axes")]
+    found = [
+        re.fullmatch(r"μ of \d+(?: numbers?| pixels|: z = ±1)(.*)", w) for w in words(page, "axes")
+    ]
     return [match.group(1) for match in found if match]
 
 

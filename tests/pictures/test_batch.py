@@ -88,6 +88,17 @@ def test_another_batch_moves_z_of_batch_norm_alone(axes):
         assert len(values) == (8 if sharing.key == "batch" else 1), sharing.title
 
 
+def test_of_two_cases_batch_norm_keeps_a_sign_and_says_so_with_its_tick():
+    """z = (a − μ)/σ of two numbers is ±1, whatever they are."""
+    pair = np.random.default_rng(0).normal(size=(2, 5))
+    assert np.abs((pair - pair.mean(axis=0)) / pair.std(axis=0)) == pytest.approx(1)
+    for m, said in ((2, True), (4, False)):
+        figure = PICTURES["axes"].figure(PICTURES["axes"].compute(Settings(batch_size=m)), "light")
+        assert any("μ of 2: z = ±1" in note.text for note in figure.layout.annotations) is said
+        ticks = [axis.tickvals for axis in figure.select_xaxes() if axis.tickvals]
+        assert [tick[0] for tick in ticks] == [m], "the first one keeps its label"
+
+
 def test_batch_of_one_image_is_instance_norm_and_of_one_case_has_no_z(axes):
     (batch,) = of(axes, batch=1, array=IMAGES, method="batch norm")
     (instance,) = of(axes, batch=1, array=IMAGES, method="instance norm")

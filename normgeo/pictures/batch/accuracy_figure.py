@@ -112,13 +112,14 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
         for method in result.shares
         if (sizes := [size for size in result.sizes if result.at(method, size) is None])
     }
+    sizes = sorted(result.sizes, key=lambda size: size != m)  # the first one keeps its label
     return Panel(
         {
             "type": "log",
             # There is room for words on the left of the smallest batch.
             "range": [math.log10(low / 2.1), math.log10(high * 1.25)],
-            "tickvals": result.sizes,
-            "ticktext": [str(size) for size in result.sizes],
+            "tickvals": sizes,
+            "ticktext": [str(size) for size in sizes],
             "title": text("cases in the batch m"),
         },
         _up(result),

@@ -309,6 +309,20 @@ def test_lines_have_the_styles_that_mean_measured_predicted_and_claimed() -> Non
     assert styles == {"measured": "solid", "predicted": "dash", "∝ 1/‖w‖": "dot"}
 
 
+def test_key_of_the_angles_stands_over_them_and_names_what_the_other_law_is() -> None:
+    """tan θ = η‖G‖/‖w‖: it falls as 1/‖w‖ if ‖G‖ stays, which it does not."""
+    for optimizer, predicted, other in (
+        ("gradient_descent", "1/‖w‖²", "if ‖G‖ stayed: ∝ 1/‖w‖"),
+        ("adam", "1/‖w‖", "gradient descent: ∝ 1/‖w‖²"),
+    ):
+        layout = drawn(Settings(optimizer=optimizer)).layout
+        over = [note.text for note in layout.annotations if note.xref == "x2 domain"]
+        (key,) = [words for words in over if "measured" in words]
+        words = re.sub("<[^>]*>", "", key).replace("\xa0", " ")
+        assert words.startswith(f"— measured   – – predicted ∝ {predicted}   ··· {other}")
+        assert not layout.showlegend
+
+
 def test_rate_is_said_on_the_picture() -> None:
     figure = drawn(replace(QUICK, rate=0.75))
     assert any("η = 0.75" in a.text for a in figure.layout.annotations)
