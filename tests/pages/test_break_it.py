@@ -26,7 +26,7 @@ SAID = {
     ("fisher", "eps"): "layer norm: an ellipse",
     ("fisher", "frozen"): "batch norm: an ellipse",
     ("batch", "one"): "trained in batches of 1, batch norm has no z to learn with",
-    ("recurrent", "two"): "with layer norm it is lost",
+    ("recurrent", "two"): "a change of it is lost",
 }
 
 

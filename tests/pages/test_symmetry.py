@@ -44,9 +44,7 @@ def test_default_is_batch_norm_on_digits_one_against_the_rest(shown):
     assert page.app.selectbox(key="method").value == "batch"
     assert page.query == {}
     assert page.figures == ["walk"]
-    assert "<b>With batch norm, 10 of 610 directions change nothing: F is singular</b>" in head(
-        page
-    )
+    assert "<b>Batch norm: 10 of 610 directions change nothing; F is singular</b>" in head(page)
     assert "Bernoulli outputs, H = 10, D = 61" in head(page)
     assert "formula and count: H = 10" in head(page)
     words = page.captions("walk")
@@ -90,22 +88,20 @@ def test_groups_are_named_where_one_of_them_moves(shown):
 
 def test_one_neuron_has_its_picture_where_a_method_needs_no_second_one(shown):
     page = shown("symmetry", dataset="diabetes", neurons="1", method="weight", tab="formula")
-    assert "<b>With weight norm, 1 of 10 directions change nothing: F is singular</b>" in head(page)
+    assert "<b>Weight norm: 1 of 10 directions change nothing; F is singular</b>" in head(page)
     assert row(page, "cases (batch)")[1:] == ["0", "1", "no z", "1"]
 
 
 def test_a_method_with_a_long_name_leaves_it_to_the_head_of_the_picture(shown):
     """Beside the headline stands the choice of a direction."""
     page = shown("symmetry", dataset="wine", method="mean_only_batch_weight")
-    assert re.search(r"<b>\d+ of 52 directions change nothing: F is singular</b>", head(page))
+    assert re.search(r"<b>\d+ of 52 directions change nothing; F is singular</b>", head(page))
     assert "of mean-only batch + weight norm" in page.captions("walk")
 
 
 def test_layer_norm_has_its_shifts_and_its_scale(shown):
     page = shown("symmetry", method="layer")
-    assert "<b>With layer norm, 62 of 610 directions change nothing: F is singular</b>" in head(
-        page
-    )
+    assert "<b>Layer norm: 62 of 610 directions change nothing; F is singular</b>" in head(page)
     assert "formula and count: GD + G = 61 + 1 = 62" in head(page)
     assert "<b>61</b> more by weight matrix re-centering" in page.captions("walk")
     assert row(page, f"{YES} weight matrix re-centering")[1:] == ["61 of 61", "0°"]
@@ -115,7 +111,7 @@ def test_layer_norm_has_its_shifts_and_its_scale(shown):
 def test_what_float64_cannot_decide_stands_in_the_first_line_and_below(shown):
     """Only a re-scaling would show ε: 1e-30 is far below the rounding of σ²."""
     page = shown("symmetry", method="layer", dataset="iris", family="categorical", eps="1e-30")
-    assert "<b>4 of 16 directions change nothing, 1 undecided: F is singular</b>" in head(page)
+    assert "<b>4 of 16 directions change nothing, 1 undecided; F is singular</b>" in head(page)
     assert "1 of the directions cannot be decided in float64: of 5 with an effect" in page.words
 
 
@@ -177,14 +173,14 @@ def test_eq_13_does_not_see_the_symmetries_of_layer_statistics(shown, subtests):
 
 def test_epsilon_leaves_the_directions_of_the_center_only(shown):
     page = shown("symmetry", dataset="wine", method="layer", eps="0.1")
-    assert "With layer norm, 13 of 52 directions change nothing: F is singular" in head(page)
+    assert "Layer norm: 13 of 52 directions change nothing; F is singular" in head(page)
     assert "formula and count: GD = 13" in head(page)
     assert "D = 13, G = 1, ε = 0.1" in head(page)
 
 
 def test_two_neurons_under_layer_norm_leave_nothing_to_see(shown):
     page = shown("symmetry", dataset="breast_cancer", neurons="2", method="layer", tab="spectrum")
-    assert "With layer norm, 60 of 60 directions change nothing: F is singular" in head(page)
+    assert "Layer norm: 60 of 60 directions change nothing; F is singular" in head(page)
     words = page.captions("symmetry")
     assert "60 of 60 directions are null" in words
     assert "only signs are left" in words

@@ -159,16 +159,16 @@ def headline(found: NullDirections) -> str:
         return text("The Fisher matrix is regular: every direction changes something")
     if left:
         return text(
-            "{k} of {total} directions change nothing, {open} undecided: F is singular",
+            "{k} of {total} directions change nothing, {open} undecided; F is singular",
             k=k,
             total=total,
             open=left,
         )
-    words = text("{k} of {total} directions change nothing: F is singular", k=k, total=total)
+    words = text("{k} of {total} directions change nothing; F is singular", k=k, total=total)
     title = text(found.normalizer.title)
     if found.normalizer.is_standard or len(title) > NAMED:
         return words
-    return text("With {method}, {words}", method=title, words=words)
+    return text("{method}: {words}", method=title[:1].upper() + title[1:], words=words)
 
 
 def _observed(result: Walks) -> str:
