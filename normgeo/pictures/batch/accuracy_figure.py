@@ -112,7 +112,8 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
         for method in result.shares
         if (sizes := [size for size in result.sizes if result.at(method, size) is None])
     }
-    sizes = sorted(result.sizes, key=lambda size: size != m)  # the first one keeps its label
+    # The first one keeps its label: the smallest batch in which batch norm learns.
+    sizes = sorted(result.sizes, key=lambda size: size != result.sizes[1])
     return Panel(
         {
             "type": "log",

@@ -30,21 +30,12 @@ from normgeo.pictures.learning_rate.weight_plane_figure import (
     Trace,
     step_traces,
 )
-from normgeo.pictures.style.annotations import KEPT, colored
-from normgeo.pictures.style.colors import legible, method_color
+from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, Tiles, answer, drawn, told
-from normgeo.pictures.style.template import (
-    CLAIM,
-    MEASURED,
-    PREDICTED,
-    SIZE,
-    SMALL,
-    THEMES,
-    log_ticks,
-)
+from normgeo.pictures.style.sheet import Panel, Sheet, Tiles, answer, drawn, told
+from normgeo.pictures.style.template import CLAIM, MEASURED, PREDICTED, THEMES, log_ticks
 
-HIGH = 176, 230  # pixels of a panel
+HIGH = 162, 230  # pixels of a panel
 
 
 def figure(result: AngularUpdate, theme: str) -> go.Figure:
@@ -112,13 +103,12 @@ def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
                     [text("angle θ of a step")],
                     [angle(result, step, look.paper)],
                     high=HIGH,
-                    over=[_key(result, theme)] if result.has_law else (),
                 ),
             ]
         ],
         foot=[told(theme, f"{about(result)}. {seen(result)}", on_slide=[seen(result)])],
         half=True,
-        legend=False,
+        legend_over=1,
     )
 
 
@@ -146,7 +136,7 @@ def _lines(result: AngularUpdate, theme: str) -> list[go.Scatter]:
     if not result.has_law:
         return [measured]
     other, name = _other(result)
-    predicted = text("predicted: tan θ {law}", law=_law(result, curve.optimizer.power))
+    predicted = text("predicted {law}", law=_law(result, curve.optimizer.power))
     return [
         measured,
         line(curve.predicted_angles, predicted, color=look.ink, width=1.8, dash=PREDICTED),
@@ -154,30 +144,11 @@ def _lines(result: AngularUpdate, theme: str) -> list[go.Scatter]:
     ]
 
 
-def _key(result: AngularUpdate, theme: str) -> Band:
-    """What the lines of the angle are, where they are: the rays beside them have a color each."""
-    look, power = THEMES[theme], result.curve.optimizer.power
-    color = legible(method_color(result.normalizer), look.paper, look.ink)
-    other = _other(result)[1]
-    why = text("if ‖G‖ stayed") if power == 2 else text("gradient descent")
-
-    def told(*words: str) -> str:
-        lines = (color, "—"), (look.ink, "– –"), (look.muted, "···")
-        return "   ".join(
-            f"{colored(f'<b>{line}</b>'.replace(' ', KEPT), ink, SIZE)}{KEPT}"
-            f"{name.replace(' ', KEPT)}"
-            for (ink, line), name in zip(lines, words, strict=True)
-        )
-
-    measured, predicted = text("measured"), text("predicted")
-    whole = told(measured, f"{predicted} {_law(result, power)}", f"{why}: {other}")
-    return Band([whole], SMALL, on_slide=[told(measured, predicted, other)])
-
-
 def _other(result: AngularUpdate) -> tuple[Array, str]:
-    """The angles by the other power, and its name."""
+    """The angles by the other power, and its name: for gradient descent, when it would hold."""
     power = 3 - result.curve.optimizer.power
-    return result.curve.angles_by_power(power), _law(result, power)
+    name = text("if ‖G‖ stayed") if power == 1 else _law(result, power)
+    return result.curve.angles_by_power(power), name
 
 
 def _law(result: AngularUpdate, power: int) -> str:

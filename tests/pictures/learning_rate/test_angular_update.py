@@ -306,21 +306,25 @@ def test_step_at_norm_one_keeps_its_words_in_a_narrow_plane(pixels: float) -> No
 def test_lines_have_the_styles_that_mean_measured_predicted_and_claimed() -> None:
     figure = drawn(QUICK)
     styles = {trace.name.split(":")[0]: trace.line.dash for trace in figure.data if trace.name}
-    assert styles == {"measured": "solid", "predicted": "dash", "∝ 1/‖w‖": "dot"}
+    assert styles == {
+        "measured": "solid",
+        "predicted ∝ 1/‖w‖²": "dash",
+        "if ‖G‖ stayed": "dot",
+    }
 
 
 def test_key_of_the_angles_stands_over_them_and_names_what_the_other_law_is() -> None:
     """tan θ = η‖G‖/‖w‖: it falls as 1/‖w‖ if ‖G‖ stays, which it does not."""
     for optimizer, predicted, other in (
-        ("gradient_descent", "1/‖w‖²", "if ‖G‖ stayed: ∝ 1/‖w‖"),
-        ("adam", "1/‖w‖", "gradient descent: ∝ 1/‖w‖²"),
+        ("gradient_descent", "predicted ∝ 1/‖w‖²", "if ‖G‖ stayed"),
+        ("adam", "predicted ∝ 1/‖w‖", "∝ 1/‖w‖²"),
     ):
-        layout = drawn(Settings(optimizer=optimizer)).layout
-        over = [note.text for note in layout.annotations if note.xref == "x2 domain"]
-        (key,) = [words for words in over if "measured" in words]
-        words = re.sub("<[^>]*>", "", key).replace("\xa0", " ")
-        assert words.startswith(f"— measured   – – predicted ∝ {predicted}   ··· {other}")
-        assert not layout.showlegend
+        figure = drawn(Settings(optimizer=optimizer))
+        lines = {line.name: line for line in figure.select_traces({"xaxis": "x2"}) if line.name}
+        assert [*lines] == ["measured", predicted, other]
+        tan = np.tan(np.radians(lines[other].y))
+        assert tan[-1] / tan[0] == pytest.approx(32 ** -(1 if "stayed" in other else 2))
+        assert figure.layout.legend.x == figure.layout.xaxis2.domain[0]
 
 
 def test_rate_is_said_on_the_picture() -> None:

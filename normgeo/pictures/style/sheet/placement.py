@@ -44,6 +44,8 @@ class Said(Protocol):
     @property
     def above(self) -> int: ...
     @property
+    def legend_over(self) -> int | None: ...
+    @property
     def menu(self) -> Layout | None: ...
 
 
@@ -56,7 +58,8 @@ class Placement:
         form, theme: what it is for. grid: the boxes of the cells.
         left, right: margins. wide: of the paper. high: of the paper.
         bands, foot: the height of each. room: the width of bands.
-        keys: the height of the legend, and of buttons. named: whether the legend is there.
+        keys: the height of the legend, and of buttons. named: whether the legend is there, and
+            names_at: the pixels at its left.
 
     """
 
@@ -72,6 +75,7 @@ class Placement:
     room: float
     keys: float
     named: bool
+    names_at: float
 
     @classmethod
     def of(cls, among: Sequence[Said], form: Form, names: Sequence[str], theme: str) -> Placement:
@@ -89,13 +93,19 @@ class Placement:
         bands = _heights([each.bands for each in among], room, form)
         foot = _heights([each.foot for each in among], room, form)
         lines = _lines_of_names(names, wide if form.narrow else whole)
+        names_at = EDGE - left if form.at_edge else 0.0
+        if first.legend_over in grid.boxes and not form.narrow:
+            over = grid.boxes[first.legend_over]
+            names_at = over.left if _lines_of_names(names, over.wide) == 1 else names_at
         keys = NAMES * SIZE * lines + EDGE if len(names) > 1 else 0.0
         if buttons:
             keys += MENU if form.narrow else max(0.0, MENU - sum(bands))
         outside = 3 * EDGE + sum(bands) + keys + grid.below + sum(foot)
         high = max(form.high - outside, grid.least) if form.high else grid.high
         right, named = first.right, len(names) > 1
-        return cls(form, theme, grid, left, right, wide, high, bands, foot, room, keys, named)
+        return cls(
+            form, theme, grid, left, right, wide, high, bands, foot, room, keys, named, names_at
+        )
 
     def layout(self, sheet: Said) -> Layout:
         """Return the layout of a figure but for its words: all that depends on the form."""
@@ -107,7 +117,7 @@ class Placement:
             "showlegend": self.named,
             "legend": {
                 "orientation": "h",
-                "x": self._shift / self.wide,
+                "x": self.names_at / self.wide,
                 "xanchor": "left",
                 "y": 1,
                 "yanchor": "bottom",

@@ -44,7 +44,8 @@ class Sheet:
             each stands alone if there are none.
         one_scale: panels beside each other share the labels of the first.
         right: pixels at the right. above: pixels that stay free at the top of a phone.
-        legend: whether there is one. menu: buttons above the panels.
+        legend: whether there is one. legend_over: the place of the panel whose lines it names; it
+            stands over that one where it has room in one line. menu: buttons above the panels.
         half: whether half a screen has a form of its own; else it is that of a phone.
 
     """
@@ -57,6 +58,7 @@ class Sheet:
     right: int = RIGHT_MARGIN
     above: int = 0
     legend: bool = True
+    legend_over: int | None = None
     menu: Layout | None = None
     half: bool = False
 
