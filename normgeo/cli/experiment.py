@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
@@ -143,7 +143,7 @@ def run(options: argparse.Namespace) -> None:
         if options.resume is not None and options.resume.exists():
             training.resume(options.resume)
         training.go(options.resume, Told(bar, stopped))
-        command = _command(options, training.asked)
+        command = command_of(options, training.asked)
         found = training.result(command, moves=options.output is not None)
     if options.output is not None:
         words = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
@@ -204,8 +204,8 @@ def _listed(here: bool) -> Table:
     return Table(("experiment", "steps", "time", "memory", "data"), rows, notes=(note,))
 
 
-def _command(options: argparse.Namespace, asked: dict[str, Any]) -> str:
-    """The command with all that decides its numbers."""
+def command_of(options: argparse.Namespace, asked: Mapping[str, Any]) -> str:
+    """Return the command with all that decides its numbers: the options, or what stood for them."""
     words = ["python", "-m", "normgeo", "experiment", options.name]
     words += ["--steps", str(asked["steps"]), "--norm", options.norm]
     if options.data is not None:

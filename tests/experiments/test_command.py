@@ -1,11 +1,14 @@
 """`normgeo experiment` where nothing learns: its list and its refusals."""
 
+import argparse
 import importlib.util
 import re
+import shlex
 
 import pytest
 
 from normgeo.__main__ import main
+from normgeo.cli import experiment
 from normgeo.cli.progress import time_in_words
 from normgeo.experiments.results import STATEMENTS, load
 
@@ -51,6 +54,22 @@ def test_without_its_libraries_one_sentence_says_how_to_install_them(library, mo
 def test_bad_requests_get_a_sentence_before_anything_is_computed(arguments, sentence, capsys):
     assert main(["experiment", *arguments]) == 2
     assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("data", [None, "a folder/with 'quotes'"])
+def test_the_command_of_a_result_asks_again_for_what_decided_it(data):
+    """Its words, read as a shell and the command line read them, are the options."""
+    parser = argparse.ArgumentParser()
+    experiment.add(parser.add_subparsers())
+    given = ["experiment", "draw", "--norm", "layer", *([] if data is None else ["--data", data])]
+    asked = {"steps": 7, "seeds": (0, 2), "rates": (0.001, 0.03)}
+    command = experiment.command_of(parser.parse_args(given), asked)
+    python, *words = shlex.split(command)
+    assert (python, words[:2]) == ("python", ["-m", "normgeo"])
+    again = vars(parser.parse_args(words[2:]))
+    whole = {"name": "draw", "norm": "layer", "data": data, "steps": 7}
+    assert {name: again[name] for name in whole} == whole
+    assert (again["seeds"], again["rates"]) == ("0,2", "0.001,0.03")
 
 
 def test_unknown_experiment_is_refused(capsys):

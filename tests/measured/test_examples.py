@@ -1,5 +1,7 @@
 """The tables that ship: the script reproduces them, and they fit how their networks are built."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -31,6 +33,23 @@ def test_script_gives_the_tables_that_ship(name):
 
 def test_every_example_has_a_network_and_no_other():
     assert {*EXAMPLES} == {*NETWORKS}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("transformer", "blocks.0, blocks.1: pre-norm: its weights read a norm"),
+        ("post_norm", "blocks.0, blocks.1: post-norm: a norm takes what it adds"),
+        ("resnet_18", "layer1.0, layer1.1, layer2.0, layer2.1, layer3.0, layer3.1, layer4.0, "),
+        ("decoder", "layers.0, layers.1: pre-norm: its weights read a norm"),
+    ],
+)
+def test_one_note_names_the_blocks_and_how_their_norm_stands(name, said):
+    """As the networks are built: torch's own layers, and the residual blocks of torchvision."""
+    notes = normgeo.read_measured(EXAMPLES[name].path).notes()
+    found = [note for note in notes if re.match(r"(blocks|layers?\d*)\.", note)]
+    assert len(found) == 1
+    assert found[0].startswith(said)
 
 
 def places(name, *ends):

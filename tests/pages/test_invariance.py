@@ -361,6 +361,8 @@ def test_own_normalizer_has_its_row(shown):
     page.app.selectbox(key="own_center").select("none").run()
     assert list(page.signs("own_table").values()) == ["✓✗✗✗✗✓✗✓✗✗"]
     assert page.query["center"] == "none"
+    negative = shown("invariance", tab="own", center="weight", scale="layer", delta="-2")
+    assert list(negative.signs("own_table").values()) == ["±✗✗✗✓±✗±✗✓"]
 
 
 def test_own_normalizer_drives_the_page_like_any_other_row(shown, subtests):
