@@ -12,7 +12,7 @@ from normgeo.base.text import text
 from normgeo.invariance.before_and_after import BeforeAndAfter
 from normgeo.pictures.captions import listed, variant
 from normgeo.pictures.invariance.effect import EffectOnData, digits_apart, movement, sign_and_words
-from normgeo.pictures.style.annotations import colored, in_lines, note, width
+from normgeo.pictures.style.annotations import colored, in_lines, note
 from normgeo.pictures.style.colors import BLUE, legible, method_color
 from normgeo.pictures.style.sheet import Band, Pair, answer
 from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
@@ -26,12 +26,15 @@ BESIDE_TABLE = 640  # pixels of its page for the picture, which has not the widt
 
 def heading(result: EffectOnData, step: int, theme: str) -> list[Pair]:
     """Which methods ignore the change, its name, its row and its factor."""
-    factor = f"<b>{_factor(result, step)}</b>{below_zero(result, step, theme)}"
     answered, name = _heading(result, step)
-    told = [f"{answered}: {name}"]
-    if width(told[0], SIZE) > BESIDE_TABLE:
-        told = [*in_lines(answered, SIZE, BESIDE_TABLE), name]
-    return [Pair(Band(told), Band([factor], LARGE))]
+    # The name has its place in a line of one height: another change moves nothing below it.
+    factor = f"<b>{_factor(result, step)}</b> {colored(name, THEMES[theme].muted, SIZE)}"
+    return [
+        Pair(
+            Band(in_lines(answered, SIZE, BESIDE_TABLE)),
+            Band([f"{factor}{below_zero(result, step, theme)}"], LARGE),
+        )
+    ]
 
 
 def below_zero(result: EffectOnData, step: int, theme: str) -> str:
