@@ -77,7 +77,7 @@ def test_each_layer_begins_with_what_is_particular_about_it() -> None:
     result = made(layer="batch")[0]
     assert result.over_balance is not None
     over = number(float(result.over_balance[11]), 2)
-    assert result.headline[1].startswith(f"The norm of neuron 11 is {over} times that at which")
+    assert result.headline[1].startswith(f"Neuron 11 is {over} times as long as at its balance ◇")
     assert np.flatnonzero(abs(np.log2(result.over_balance)) > 1).tolist() == [11]
     assert result.shorter is not None
     assert not any("ε" in one for one in result.headline), "it shortens z by far less than 1%"
