@@ -71,6 +71,14 @@ def test_slider_changes_batch_norm_and_leaves_the_others(batch):
 
 
 @pytest.mark.exhaustive
+def test_a_click_on_a_label_of_the_slider_goes_to_its_frame(batch):
+    batch.locator(".st-key-figure_axes .frames .scale span").get_by_text("16", exact=True).click()
+    label = batch.locator(".st-key-figure_axes .frames output").first
+    expect(label).to_have_text("cases in the batch: m = 16")
+    batch.wait_for_function("location.search.includes('batch_size=16')")
+
+
+@pytest.mark.exhaustive
 def test_lit_entries_keep_their_colors_at_every_size(batch):
     """Those of four methods, on two arrays each; and what covers the cases that are left out."""
     fills = """() => Array.from(document.querySelectorAll(

@@ -18,7 +18,7 @@ const SLIDER_STYLE = `
 .frames input { width: 100%; height: 28px; margin: 0; accent-color: var(--accent); cursor: pointer;
   touch-action: pan-y; }
 .frames .scale span { position: absolute; top: 28px; transform: translateX(-50%); font-size: 14px;
-  color: var(--muted); white-space: nowrap; }
+  color: var(--muted); white-space: nowrap; cursor: pointer; }
 .frames :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .frames input:focus-visible { outline-offset: -2px; }
 .figure-plot.narrow { display: flex; flex-direction: column; }
@@ -102,7 +102,7 @@ class Slider {
     labels.forEach((textContent, place) => {
       const between = (place - start) % every === 0 && place >= every && last - place >= every;
       if (place === 0 || place === last || between) {
-        const span = make("span", { textContent });
+        const span = make("span", { textContent, onclick: () => this.go(place) });
         // The thumb keeps half its width from the ends.
         span.style.left = `calc(8px + ${place / Math.max(last, 1)} * (100% - 16px))`;
         span.setAttribute("aria-hidden", "true");
