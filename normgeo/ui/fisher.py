@@ -29,9 +29,9 @@ def why(settings: Settings, picture: EqualKL | None) -> None:
             )
         )
         return
+    _singular(settings, picture.base.points[-1].data.model)
     left, right = st.columns(2, gap="large")
     with left:
-        _singular(settings, picture.base.points[-1].data.model)
         st.markdown(_along_weights(settings.normalizer))
     with right:
         lines = [
@@ -63,14 +63,16 @@ def _singular(settings: Settings, model: NormalizedGLM) -> None:
             count=count,
             all=H * D,
         )
-    st.markdown(f"**{words}**")
     kept = {name: word for name, word in settings.to_query().items() if name in USES}
-    st.page_link(
-        "pages/symmetry.py",
-        label=str(label),
-        icon=":material/arrow_forward:",
-        query_params={**url.view_elsewhere(), **kept},
-    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{words}**", width="content")
+        st.page_link(
+            "pages/symmetry.py",
+            label=str(label),
+            icon=":material/arrow_forward:",
+            query_params={**url.view_elsewhere(), **kept},
+            width="content",
+        )
 
 
 def _along_weights(normalizer: Normalizer) -> str:
