@@ -41,7 +41,8 @@ with left:
     with below:
         if known is None:
             st.markdown(verdict_table.about(settings))
-            st.markdown(in_a_line(settings))
+            if counterexample := in_a_line(settings):
+                st.markdown(counterexample)
         with st.container(horizontal=True):
             controls(settings, ("rows", "columns"), labels=False)
         if settings.rows == "grid" and not settings.predict:

@@ -316,6 +316,8 @@ def test_a_counterexample_stands_beside_the_picture_of_a_no_in_a_line(shown):
     )
     assert [z, z_after] == pytest.approx(squares)
     assert line("layer.case_rescaling") == [], "a yes has none"
+    beside = [one.value for one in shown("invariance", cell="layer.case_rescaling").app.markdown]
+    assert "" not in beside, "nor a gap"
     assert line("layer.weight_vector_rescaling", predict="1") == [], "it would tell the answer"
     (told,) = line("batch.weight_vector_recentering")
     assert r"\gamma = \left(\begin{smallmatrix}" in told

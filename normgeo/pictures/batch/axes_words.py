@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isclose
 from typing import Any
 
 from normgeo.base.numbers import number
@@ -40,7 +41,7 @@ def _numbers(found: Shared | str | None, place: Place) -> list[str]:
     z = found.entry.z
     if found.entries == 1:
         of = text("μ of 1 number")
-    elif found.entries == 2 and z is not None and abs(z) == 1:  # the reason why it says little
+    elif found.entries == 2 and z is not None and isclose(abs(z), 1):
         of = text("μ of 2: z = ±1")
     elif place.flat_cases:
         of = text("μ of {n} numbers", n=found.entries)

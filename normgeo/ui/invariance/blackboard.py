@@ -103,6 +103,7 @@ def in_a_line(settings: Settings) -> str:
 
 
 def _found(normalizer: Normalizer, transform: Transform, known: Verdict) -> Witness:
+    """The smallest witness, with the ε without which there is none; raises Refusal."""
     eps = Fraction(f"{float(normalizer.eps):g}") if known.only_without_eps else Fraction(0)
     return witness(replace(normalizer, eps=eps), transform)
 
