@@ -25,6 +25,7 @@ from normgeo.ui import source
 Known = Callable[[Normalizer, Transform, bool], bool]
 """Whether the verdict on a method and a change may be shown, for δ < 0 or for δ > 0."""
 
+CHANGED = {"W": text("change weights W"), "X": text("change data X")}
 STATES = {"✓": "yes", "±": "flip", "≈": "limit", "✗": "no"}
 """The class of a sign in the style sheet."""
 
@@ -172,7 +173,7 @@ def data(
         },
         "negative": negative,
         "groups": [
-            {"label": str(text("change {M}", M=matrix)), "span": len(list(members))}
+            {"label": str(CHANGED[matrix]), "span": len(list(members))}
             for matrix, members in groups
         ],
         "columns": [

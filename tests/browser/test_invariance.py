@@ -129,7 +129,7 @@ def test_table_is_one_stop_of_the_tab_key(shown):
 def test_screen_reader_finds_a_table_with_words(shown):
     table = shown.get_by_role("table", name="Whether z stays the same")
     expect(table.get_by_role("rowheader")).to_have_text(["batch norm", "layer norm", "weight norm"])
-    expect(table.get_by_role("columnheader", name="change W")).to_be_visible()
+    expect(table.get_by_role("columnheader", name="change weights W")).to_be_visible()
     expect(table.get_by_role("button", name="not invariant").first).to_be_visible()
     expect(table.get_by_role("button", name="invariant", exact=True)).to_have_count(10)
 

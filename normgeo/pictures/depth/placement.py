@@ -52,6 +52,16 @@ class Placement(NamedTuple):
         )
 
     @property
+    def in_short(self) -> str:
+        """The same in few words, with what bands show."""
+        settings = self.found.settings
+        return text(
+            "Digits, width {width}, {runs} runs in a band; other networks may differ.",
+            width=settings["width"],
+            runs=len(WARMING) * settings["seeds"],
+        )
+
+    @property
     def scales(self) -> str:
         """What bands and the axis of accuracy show."""
         return text(

@@ -87,7 +87,7 @@ def _sheet(result: Placement, depth: int, theme: str) -> Sheet:
             answer(advice(found, depth)),
             Band(
                 [f"{evidence(found, depth)[1]} {LIMITS}"],
-                on_slide=[f"{small_depths(found)} {LIMITS} {result.scales}".strip()],
+                on_slide=[f"{small_depths(found)} {result.in_short}".strip()],
             ),
         ],
         rows=[[_accuracy(found, depth, theme), _loss(found, depth, theme)]],

@@ -21,14 +21,14 @@ IN_A_ROW = 4
 THIN = 2.5  # of a line in so small a panel
 SHARE = f"{FASTER:.0%}"
 RULE = text(
-    "Is layer norm faster? Yes: to its rival's best in at most {share} of the steps, in every "
-    "seed. No: in as many or more, or never.",
+    "Holds: layer norm reaches its rival's best in at most {share} of the steps, in every seed. "
+    "Fails: in as many or more, or never. Else open.",
     share=SHARE,
 )
 KEY = text(
-    "Lower is better; bands: all seeds. How many steps to the rival's best, in percent of the "
-    "rival's steps? At most {share} in every seed: the claim holds. 100% or more, or never, in "
-    "every seed: it fails. Otherwise it is open.",
+    "Lower is better; bands: all seeds. %: the steps to the rival's best, of the rival's own. A "
+    "claim holds with at most {share} in every seed, fails with 100% or more, or never, in every "
+    "seed. Else it is open.",
     share=SHARE,
 )
 UP = {"ranks": text("mean rank"), "%": text("error, %"), "nats": text("loss, nats")}
@@ -85,7 +85,7 @@ def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) ->
         "Paper {section}: {what}", section=statement.section.split()[-1], what=statement.compared
     )
     of_slide = f"{'' if sign else f'{word} '}{text('vs {rival}', rival=statement.rival)}"
-    if statement.fast != LAYER:  # the rule of slides asks whether layer norm is faster
+    if statement.fast != LAYER:  # the rule of slides is of layer norm
         of_slide = f"{word}: {statement.short}?"
     return Panel(
         {

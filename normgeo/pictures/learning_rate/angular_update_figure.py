@@ -106,7 +106,13 @@ def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
                 ),
             ]
         ],
-        foot=[told(theme, f"{about(result)}. {seen(result)}", on_slide=[seen(result)])],
+        foot=[
+            told(
+                theme,
+                f"{about(result)}. {seen(result)}",
+                on_slide=[f"<b>{result.normalizer.title}</b>, {result.name}. {seen(result)}"],
+            )
+        ],
         half=True,
         legend_over=1,
     )

@@ -100,7 +100,7 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
     )
     missed = _missed(result, radius)
     about = "; ".join(map(str, [result.about, text("shaded: the first reading"), *missed]))
-    read = text("shaded: all rows are read for the first time")
+    read = text("shaded: the first reading of a digit's {n} rows", n=result.setup.rows)
     on_slide = "; ".join(map(str, [read, *missed]))
     first = stretch(0, result.setup.rows, THEMES[theme].panel)
     one = {"color": THEMES[theme].muted, "width": 1}

@@ -21,7 +21,7 @@ from normgeo.pictures.style.sheet import Band, Panel, Sheet, Tiles, answer, draw
 from normgeo.pictures.style.template import LARGE, SIZE, THEMES
 from normgeo.pictures.symmetry.walk import Walks, headline
 from normgeo.pictures.symmetry.walk_words import (
-    FISHER,
+    SYMBOLS,
     about,
     kl_words,
     letters,
@@ -54,7 +54,9 @@ def figure(result: Walks, theme: str) -> go.Figure:
             rows=[_panels(result, t, reach, theme)],
             foot=[
                 told(
-                    theme, "; ".join(map(str, (*about(result), letters(result)))), on_slide=[FISHER]
+                    theme,
+                    "; ".join(map(str, (*about(result), letters(result)))),
+                    on_slide=[SYMBOLS],
                 )
             ],
             right=8,

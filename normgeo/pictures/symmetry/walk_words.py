@@ -11,7 +11,7 @@ from normgeo.pictures.style.annotations import colored, sized
 from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
 from normgeo.pictures.symmetry.walk import Walks
 
-FISHER = text("F: the Fisher matrix of the weights")
+SYMBOLS = text("F: the Fisher matrix of the weights; KL: mean over the cases")
 
 
 def null_words(result: Walks, t: int, theme: str) -> list[str]:
@@ -54,7 +54,7 @@ def about(result: Walks) -> list[str]:
 
 def letters(result: Walks) -> str:
     """What a step and the letters of a walk stand for; the glossary tells H, D and G."""
-    words = text("{F}; step: ‖Δw‖/‖w‖; KL: mean over the cases", F=FISHER)
+    words = text("step: ‖Δw‖/‖w‖; {symbols}", symbols=SYMBOLS)
     one = result.chosen
     if one is None or one.rescales:
         return words
