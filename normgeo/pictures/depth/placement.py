@@ -54,11 +54,9 @@ class Placement(NamedTuple):
     @property
     def in_short(self) -> str:
         """The same in few words, with what bands show."""
-        settings = self.found.settings
+        runs = len(WARMING) * self.found.settings["seeds"]
         return text(
-            "Digits, width {width}, {runs} runs in a band; other networks may differ.",
-            width=settings["width"],
-            runs=len(WARMING) * settings["seeds"],
+            "Small networks on digits, {runs} runs in a band; others may differ.", runs=runs
         )
 
     @property

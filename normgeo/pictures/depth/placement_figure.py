@@ -45,7 +45,7 @@ BLOCKS = {
     for (kind, name), made in zip(KINDS.items(), MADE, strict=True)
 }
 """What a block makes of the stream x, by the place of its norm."""
-BRIEF = {"without": text("no warm-up"), "with": text("warm-up")}
+BRIEF = {"without": text("thin: no warm-up"), "with": text("warm-up")}
 GLYPHS = {
     "with": {"circle": "●", "square": "■", "diamond": "◆"},
     "without": {"circle": "○", "square": "□", "diamond": "◇"},
@@ -168,7 +168,7 @@ def _numbers(found: Accuracy, warming: str, depth: int, losses: bool) -> str:
         f'<b style="color:{COLORS[kind]}">{GLYPHS[warming][SYMBOLS[kind]]}{KEPT}{told_(kind)}</b>'
         for kind in KINDS
     ]
-    return "  ".join([*told, sized(f"{BRIEF[warming]}, L = {depth}", SMALL)])
+    return "  ".join([*told, sized(BRIEF[warming], SMALL)])
 
 
 def _values(found: Accuracy, kind: str, warming: str, losses: bool) -> np.ndarray[Any, Any]:

@@ -142,7 +142,7 @@ def _lines(result: AngularUpdate, theme: str) -> list[go.Scatter]:
     if not result.has_law:
         return [measured]
     other, name = _other(result)
-    predicted = text("predicted {law}", law=_law(result, curve.optimizer.power))
+    predicted = text("law: tan θ {law}", law=_law(result, curve.optimizer.power))
     return [
         measured,
         line(curve.predicted_angles, predicted, color=look.ink, width=1.8, dash=PREDICTED),

@@ -308,7 +308,7 @@ def test_lines_have_the_styles_that_mean_measured_predicted_and_claimed() -> Non
     styles = {trace.name.split(":")[0]: trace.line.dash for trace in figure.data if trace.name}
     assert styles == {
         "measured": "solid",
-        "predicted ∝ 1/‖w‖²": "dash",
+        "law": "dash",
         "if ‖G‖ stayed": "dot",
     }
 
@@ -316,8 +316,8 @@ def test_lines_have_the_styles_that_mean_measured_predicted_and_claimed() -> Non
 def test_key_of_the_angles_stands_over_them_and_names_what_the_other_law_is() -> None:
     """tan θ = η‖G‖/‖w‖: it falls as 1/‖w‖ if ‖G‖ stays, which it does not."""
     for optimizer, predicted, other in (
-        ("gradient_descent", "predicted ∝ 1/‖w‖²", "if ‖G‖ stayed"),
-        ("adam", "predicted ∝ 1/‖w‖", "∝ 1/‖w‖²"),
+        ("gradient_descent", "law: tan θ ∝ 1/‖w‖²", "if ‖G‖ stayed"),
+        ("adam", "law: tan θ ∝ 1/‖w‖", "∝ 1/‖w‖²"),
     ):
         figure = drawn(Settings(optimizer=optimizer))
         lines = {line.name: line for line in figure.select_traces({"xaxis": "x2"}) if line.name}
