@@ -279,7 +279,7 @@ class Settings:
         text("place in the example"),
     )
     kind: str = _setting(
-        "all", Choice({w: w for w in ("all", "paper", "follows", "later", "practice")})
+        "paper", Choice({w: w for w in ("all", "paper", "follows", "later", "practice")})
     )
     layer: str = _setting(
         "batch",

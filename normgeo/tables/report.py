@@ -88,7 +88,7 @@ def _content(
 
 def _headline(audited: Sequence[Audited], of: Sequence[Audited]) -> str:
     """Return what stands over a list: the answer, as far as there is one, or that it is a part."""
-    if len(audited) == len(of):
+    if all(one in audited for one in of if one.claim.kind == PAPER_SAYS):
         whole = len(of) == len(CLAIMS)
         return headline(of) if whole else text("So far: {found}", found=headline(of))
     return text("{n} of {all} statements are listed.", n=len(audited), all=len(of))

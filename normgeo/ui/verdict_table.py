@@ -92,7 +92,8 @@ def draw(
 
     """
     content = data(normalizers, transforms, caption, selected, negative, seed, known)
-    show(content, key, on_pick, dict(SIGNS) if legend else {})
+    met = {sign: word for sign, word in SIGNS.items() if STATES.get(sign) in content["marks"]}
+    show(content, key, on_pick, met if legend else {})
 
 
 def show(
@@ -166,11 +167,7 @@ def data(
     shown = {face["state"] for face in faces.values()}
     return {
         "caption": str(caption),
-        "marks": {
-            state: marks.path(sign)
-            for sign, state in STATES.items()
-            if known is None or state in shown
-        },
+        "marks": {state: marks.path(sign) for sign, state in STATES.items() if state in shown},
         "negative": negative,
         "groups": [
             {"label": str(CHANGED[matrix]), "span": len(list(members))}

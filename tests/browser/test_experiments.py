@@ -16,7 +16,7 @@ PEN = """() => {
 @pytest.mark.exhaustive
 def test_click_on_a_small_picture_opens_it_large_and_the_pen_follows_the_slider(look_at):
     page = look_at("/experiments")
-    n = [*STATEMENTS].index("handwriting") + 1
+    n = [*STATEMENTS].index("handwriting") + 2
     panel = f".draglayer .x{n}y{n} .nsewdrag"  # the curves of a subplot go beyond its panel
     small = page.locator(f".st-key-figure_experiments {panel}")
     small.scroll_into_view_if_needed()

@@ -33,6 +33,7 @@ from normgeo.workers.run import Run
 
 QUESTION = "Where is the paper exact, and where not?"
 COUNTS = Counter(claim.expected for claim in CLAIMS.values())
+OF_THE_PAPER = Counter(c.expected for c in CLAIMS.values() if c.kind == PAPER_SAYS)
 
 
 @pytest.fixture(autouse=True)
@@ -60,27 +61,37 @@ def labels(page) -> list[str]:
 
 
 def test_every_claim_is_listed_with_its_verdict(shown):
-    page = shown("audit")
+    page = shown("audit", kind="all")
     assert page.app.title[0].value == QUESTION
     assert len(rows(page)) == len(CLAIMS)
     for verdict, sign in SIGNS.items():
         drawn = f'd="{marks.path(sign)}"' if sign in marks.MARKS else f">{sign}<"
         assert table(page).count(drawn) == COUNTS[verdict]
-    assert page.query == {}
+    assert page.query == {"kind": "all"}
 
 
 def test_counts_stand_at_the_top(shown):
-    assert labels(shown("audit")) == [
-        f"{COUNTS[HOLDS]} hold",
-        f"≈ {COUNTS[HOLDS_IF]} hold if …",
-        f"{COUNTS[FAILS]} do not",
-    ]
+    for kind, counted in (("paper", OF_THE_PAPER), ("all", COUNTS)):
+        assert labels(shown("audit", kind=kind)) == [
+            f"{counted[HOLDS]} hold",
+            f"≈ {counted[HOLDS_IF]} hold if …",
+            f"{counted[FAILS]} do not",
+        ]
+
+
+def test_it_opens_with_the_statements_of_the_paper_that_the_headline_counts(shown):
+    page = shown("audit")
+    said = [key for key, claim in CLAIMS.items() if claim.kind == PAPER_SAYS]
+    assert sorted(rows(page)) == sorted(said)
+    assert labels(page) == labels(shown("audit", kind="paper"))
+    headline = f"{OF_THE_PAPER[FAILS]} of {len(said)} statements of the paper do not hold, "
+    assert f"{headline}{OF_THE_PAPER[HOLDS_IF]} only under a condition<" in table(page)
 
 
 def test_filter_of_the_url_lists_one_verdict(shown, subtests):
     for name in [name for name in VERDICTS if name != "all"]:
         with subtests.test(name=name):
-            page = shown("audit", verdict=name)
+            page = shown("audit", verdict=name, kind="all")
             listed = {claim.key for claim in CLAIMS.values() if claim.expected == VERDICTS[name]}
             assert set(rows(page)) == listed
             assert len(labels(page)) == len(LABELS)
@@ -129,14 +140,14 @@ def test_click_on_a_count_goes_into_the_url(shown):
     page = shown("audit")
     verdicts(page).set_value("fails").run()
     assert page.query == {"verdict": "fails"}
-    assert len(rows(page)) == COUNTS[FAILS]
+    assert len(rows(page)) == OF_THE_PAPER[FAILS]
 
 
 def test_second_click_on_a_count_lists_all(shown):
     page = shown("audit", verdict="fails")
     verdicts(page).set_value(None).run()
     assert page.query == {}
-    assert len(rows(page)) == len(CLAIMS)
+    assert len(rows(page)) == OF_THE_PAPER.total()
 
 
 def test_bad_filter_is_named_and_all_is_listed(shown):
@@ -145,7 +156,7 @@ def test_bad_filter_is_named_and_all_is_listed(shown):
         "`verdict` must be one of all, holds, holds_if, fails; got `'perhaps'`."
         in (page.warnings[0])
     )
-    assert len(rows(page)) == len(CLAIMS)
+    assert len(rows(page)) == OF_THE_PAPER.total()
 
 
 def test_report_may_be_taken_away(shown):
@@ -203,7 +214,7 @@ def test_audit_runs_once_for_the_process(shown, monkeypatch, nothing_kept, done)
 
     monkeypatch.setattr(claims, "audit", slowly)
     for _ in range(2):
-        page = shown("audit")
+        page = shown("audit", kind="all")
         assert len(rows(page)) == len(CLAIMS)
         assert not page.app.get("progress"), "the bar goes away"
     assert runs == [1]
@@ -233,7 +244,7 @@ def test_statements_are_drawn_as_they_are_checked(shown, nothing_kept, pool, don
     monkeypatch.setattr(pool, "ask", ask)
     pool.before = lambda run: 0
     monkeypatch.setattr(report, "listed", listed)
-    assert len(rows(shown("audit"))) == len(CLAIMS)
+    assert len(rows(shown("audit", kind="all"))) == len(CLAIMS)
     keys = list(CLAIMS)
     assert drawn == [keys[2:4], keys]
 

@@ -52,8 +52,7 @@ def test_one_switch_answers_for_each_optimizer_on_the_first_screen(shown):
     words = page.captions("turn").replace("<br>", " ")
     assert "Twice as long: the same step, from twice as far: half the turn<" in words
     assert "first step of Adam, η = " in words
-    names = [trace.get("name") for trace in page.figure("turn")["data"]]
-    assert "law: tan θ ∝ 1/‖w‖" in names
+    assert "angle θ of a step; law: tan θ ∝ 1/‖w‖" in page.captions("turn")
     assert "Adam on all parameters" in page.captions("descent"), "one setting for the page"
     (power,) = re.findall(r"to the power (−[\d.]+)\.", page.captions("descent"))
     assert float(power.replace("−", "-")) == pytest.approx(-1, abs=0.05)

@@ -328,7 +328,7 @@ def test_audit_that_hides_sends_the_same_whatever_the_verdicts_are(shown, keep_a
 
 def test_statements_are_asked_one_by_one(shown, keep_audit):
     first, second, *_ = keep_audit()
-    page = shown("audit", predict="1")
+    page = shown("audit", predict="1", kind="all")
     assert nothing_to_take_away(page)
     assert [s.value for s in page.app.header] == [str(first.claim.statement)]
     assert not any(c.repair and str(c.repair) in received(page) for c in CLAIMS.values())

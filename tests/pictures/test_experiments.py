@@ -7,12 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from normgeo.experiments.results import STATEMENTS, load, shares, verdict
+from normgeo.experiments.results import FASTER, STATEMENTS, load, shares, verdict
 from normgeo.pictures import PICTURES
 from normgeo.pictures.experiments import multiples
 from normgeo.pictures.experiments.about import NAMES
 from normgeo.pictures.experiments.handwriting import Handwriting, Line
 from normgeo.pictures.experiments.multiples import Experiment, Multiples
+from normgeo.pictures.experiments.multiples_figure import FAR, NEVER
 from normgeo.pictures.experiments.order import Order, Reading
 from normgeo.pictures.style.colors import BLUE, GRAY, GREEN, contrast, legible
 from normgeo.pictures.style.template import THEMES
@@ -51,11 +52,16 @@ CURVES = {
 def test_verdict_of_a_statement_is_that_of_the_curves_with_its_mark(name):
     figure = ALL.figure(Multiples((learned(CURVES[name]),)), "light")
     words = " ".join(note.text for note in figure.layout.annotations).replace("<br>", " ")
-    assert str(STATEMENTS["draw"].short) in words.replace("  ", " ")
+    assert "The paper: the first learns faster." in words
+    (row,) = figure.layout.yaxis.ticktext
+    assert row == "DRAW: layer vs no norm"
     drawn = [one.path for one in figure.layout.shapes if one.type == "path"]
     sign = {"holds": "✓", "fails": "✗"}.get(name)
     assert len(drawn) == (sign is not None)
-    assert (str(multiples.VERDICTS[name]) in words) == (sign is None)
+    dots, verdicts = figure.data[:2]
+    assert verdicts.text == (f"<b>{multiples.VERDICTS[name]}</b>",)
+    reached = {"holds": 1 / 3, "fails": NEVER, "not at this size": 2 / 3}[name]
+    assert dots.x == pytest.approx((reached,) * 3)
     if sign:
         lines = shape(sign, "light", 24)["path"]
         assert [one.count("M") for one in drawn] == [lines.count("M")] == [path(sign).count("M")]
@@ -66,7 +72,7 @@ def test_what_is_open_although_every_seed_is_faster_is_said_to_be_faster(share, 
     one = learned(CURVES["not at this size"])._replace(shares=(0.5, share, 0.7))
     words = [note.text for note in ALL.figure(Multiples((one,)), "light").layout.annotations]
     assert any("faster, 50 to 99%" in word for word in words) is said
-    assert any("</b>: 50 to " in word for word in words) is not said
+    assert any(word.startswith("50") for word in words) is not said
 
 
 def test_verdict_is_told_in_words_from_the_least_share_to_the_largest():
@@ -84,12 +90,12 @@ def test_verdict_is_told_in_words_from_the_least_share_to_the_largest():
 
 def test_each_small_picture_has_a_scale_of_steps_on_every_screen():
     layout = ALL.figure(ALL.compute(Settings()), "light").layout
-    for n in range(1, len(STATEMENTS) + 1):
+    for n in range(2, len(STATEMENTS) + 2):
         page = layout[f"xaxis{n}"].tickvals
         forms = [layout.meta[form].get(f"xaxis{n}", {}) for form in ("hall", "narrow")]
         assert min(len(form.get("tickvals", page)) for form in forms) >= 2
         assert len(page) >= 2
-    assert "steps of training" in layout[f"xaxis{len(STATEMENTS)}"].title.text
+    assert "steps of training" in layout[f"xaxis{len(STATEMENTS) + 1}"].title.text
 
 
 def test_headline_counts_verdicts_and_names_the_seeds_that_decide():
@@ -111,7 +117,7 @@ def test_lines_are_gray_without_a_norm_and_green_with_layer_norm_on_a_band_over_
     assert [one.result.name for one in result.experiments] == [*STATEMENTS]
     result = Multiples(tuple(one for one in result.experiments if [*one.result.methods] == [*BOTH]))
     figure = ALL.figure(result, "light")
-    lines = [one for one in figure.data if one.fill is None]
+    lines = [one for one in figure.data if one.fill is None and one.mode == "lines"]
     assert [one.line.color for one in lines] == [GRAY, GREEN] * len(result.experiments)
     shown = result.experiments[1].result.methods
     bands = [one for one in figure.data if one.fill]
@@ -120,6 +126,25 @@ def test_lines_are_gray_without_a_norm_and_green_with_layer_norm_on_a_band_over_
         np.testing.assert_allclose(lines[place].y, curves.mean(axis=0))
         edges = [*curves.max(axis=0), *curves.min(axis=0)[::-1]]
         np.testing.assert_allclose(bands[place].y, edges)
+
+
+def test_dots_are_the_shares_of_the_seeds_in_rows_of_claims():
+    result = ALL.compute(Settings())
+    figure = ALL.figure(result, "light")
+    dots, verdicts = figure.data[:2]
+    place = iter(zip(dots.x, dots.y, dots.hovertext, dots.marker.color, strict=True))
+    for row, one in enumerate(result.experiments):
+        for share in shares(one.result):
+            x, y, told, color = next(place)
+            assert x == (share if share <= FAR else NEVER)
+            assert row <= y < row + 0.5
+            assert told == (f"{share:.0%}" if math.isfinite(share) else "never")
+            assert color == {"layer": GREEN, "batch": BLUE}[one.result.statement.fast]
+    assert next(place, None) is None
+    told = [str(multiples.VERDICTS[one.verdict]) for one in result.experiments]
+    assert [words.removeprefix("<b>").removesuffix("</b>") for words in verdicts.text] == told
+    assert [*figure.layout.xaxis.tickvals] == [FASTER, 1, NEVER]
+    assert figure.layout.meta["slide"]["absent"] == [f"x{n}" for n in range(2, 9)], "dots alone"
 
 
 def test_words_give_each_figure_to_its_method():

@@ -100,7 +100,7 @@ def _panel(panel: Panel, place: Place, m: int, theme: str, narrowest: int, *, na
         {
             **HIDDEN,
             "range": [high - EDGE, -EDGE],
-            "title": colored(text("cases"), look.muted) if named else "",
+            "title": colored(_rows(place), look.muted) if named else "",
         },
         head,
         [below(panel, place)],
@@ -109,6 +109,11 @@ def _panel(panel: Panel, place: Place, m: int, theme: str, narrowest: int, *, na
         narrowest=narrowest,
         lowest=LOWEST,
     )
+
+
+def _rows(place: Place) -> str:
+    """What each row of an array is."""
+    return text("cases") if place.flat_cases else text("images")
 
 
 def _grays(theme: str) -> list[list[Any]]:

@@ -45,7 +45,11 @@ BLOCKS = {
     for (kind, name), made in zip(KINDS.items(), MADE, strict=True)
 }
 """What a block makes of the stream x, by the place of its norm."""
-BRIEF = {"without": text("thin: no warm-up"), "with": text("warm-up")}
+BRIEF = {
+    "without": {False: text("thin: no warm-up"), True: text("thin: no warm-up")},
+    "with": {False: text("accuracy, warm-up"), True: text("loss, warm-up")},
+}
+"""What numbers are of, with and without warm-up, in a panel of accuracies or of losses."""
 GLYPHS = {
     "with": {"circle": "●", "square": "■", "diamond": "◆"},
     "without": {"circle": "○", "square": "□", "diamond": "◇"},
@@ -168,7 +172,7 @@ def _numbers(found: Accuracy, warming: str, depth: int, losses: bool) -> str:
         f'<b style="color:{COLORS[kind]}">{GLYPHS[warming][SYMBOLS[kind]]}{KEPT}{told_(kind)}</b>'
         for kind in KINDS
     ]
-    return "  ".join([*told, sized(BRIEF[warming], SMALL)])
+    return "  ".join([*told, sized(BRIEF[warming][losses], SMALL)])
 
 
 def _values(found: Accuracy, kind: str, warming: str, losses: bool) -> np.ndarray[Any, Any]:

@@ -1,4 +1,4 @@
-"""A small pair of axes for each experiment: held-out figure against steps, statement, verdict."""
+"""Who reaches whose best in how many steps, a row for each experiment; below, its curves."""
 
 from __future__ import annotations
 
@@ -6,31 +6,42 @@ import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.text import text
-from normgeo.experiments.results import FASTER, LAYER
+from normgeo.experiments.results import FASTER
 from normgeo.pictures.experiments.about import ABOUT, KINDS, NAMES, normalizer_of
 from normgeo.pictures.experiments.multiples import VERDICTS, Experiment, Multiples
 from normgeo.pictures.recurrent.curves_figure import Curve, reach, traces
 from normgeo.pictures.recurrent.curves_figure import Panel as Curves
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, axis_name, told
+from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.sheet import (
+    Band,
+    Panel,
+    Sheet,
+    answer,
+    axis_name,
+    stretch,
+    told,
+    upright,
+)
 from normgeo.pictures.style.template import MEASURED, SMALL, THEMES, VARIANT, powers
 from normgeo.tables import marks
 
 SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
-HIGH = 125, 170
+HIGH, STEPS_HIGH = (74, 170), (112, 330)  # pixels of a panel
 IN_A_ROW = 4
 THIN = 2.5  # of a line in so small a panel
 SHARE = f"{FASTER:.0%}"
-RULE = text(
-    "Holds: layer norm reaches its rival's best in at most {share} of the steps, in every seed. "
-    "Fails: in as many or more, or never. Else open.",
-    share=SHARE,
-)
 KEY = text(
-    "Lower is better; bands: all seeds. %: the steps to the rival's best, of the rival's own. A "
-    "claim holds with at most {share} in every seed, fails with 100% or more, or never, in every "
-    "seed. Else it is open.",
+    "The paper: the first learns faster. A dot: a seed's steps to the second's best, of the "
+    "second's own. Holds: all ≤ {share}; fails: all ≥ 100%.",
     share=SHARE,
 )
+ON_SLIDE = text(
+    "The paper: the first learns faster. A dot: a seed's steps to the second's best. Holds: all ≤ "
+    "{share}; fails: all ≥ 100%.",
+    share=SHARE,
+)
+FAR, NEVER, WORDS, END = 1.5, 1.75, 2.0, 2.6  # shares: the largest drawn, and what stands beyond
+APART = 0.2  # of a row, between two seeds: the first on its line, under a name on a phone
 UP = {"ranks": text("mean rank"), "%": text("error, %"), "nats": text("loss, nats")}
 """What stands at the left of curves, by the first word of their unit."""
 SKIPPED = 0.1  # of the steps, for the range of figures
@@ -44,15 +55,83 @@ def figure(result: Multiples, theme: str) -> go.Figure:
         _panel(*pair, theme, names_steps=place >= below)
         for place, pair in enumerate(zip(result.experiments, curves, strict=True))
     ]
-    drawn = traces(curves, theme)
+    drawn = traces(curves, theme, first=2)
     for one in drawn:
         one.line.width = min(one.line.width, THIN)
     whole = Sheet(
-        [answer(result.headline), told(theme, KEY, on_slide=[RULE])],
-        rows=[panels[at : at + IN_A_ROW] for at in range(0, len(panels), IN_A_ROW)],
-    ).on(drawn, theme)
+        [answer(result.headline), told(theme, KEY, on_slide=[ON_SLIDE])],
+        rows=[
+            [_steps(result, theme)],
+            *(panels[at : at + IN_A_ROW] for at in range(0, len(panels), IN_A_ROW)),
+        ],
+    ).on([*_dots(result, theme), *drawn], theme)
     picks = [_pick(n, *pair) for n, pair in enumerate(zip(result.experiments, curves, strict=True))]
     return whole.update_layout(meta={**whole.layout.meta, "picks": picks})
+
+
+def _steps(result: Multiples, theme: str) -> Panel:
+    """The steps to the best of another, as a share of its own: a row for each experiment."""
+    look, count = THEMES[theme], len(result.experiments)
+    ticks = {FASTER: SHARE, 1.0: "100%", NEVER: text("never")}
+    names = [
+        text("{title}: {pair}", title=ABOUT[r.name].title, pair=r.statement.pair)
+        for r, *_ in result.experiments
+    ]
+    return Panel(
+        {
+            "range": [0, END],
+            "tickvals": [*ticks],
+            "ticktext": [*map(str, ticks.values())],
+            "zeroline": False,
+        },
+        {
+            "range": [count - 0.4, -0.6],
+            "tickvals": [*range(count)],
+            "ticktext": names,
+            "zeroline": False,
+        },
+        shapes=[stretch(0, FASTER, look.panel), upright(1, {"color": look.muted, "width": 1})],
+        high=STEPS_HIGH,
+    )
+
+
+def _dots(result: Multiples, theme: str) -> list[go.Scatter]:
+    """A dot for each seed, and the verdict at the end of its row."""
+    look, colors, x, y, told_ = THEMES[theme], [], [], [], []
+    for row, one in enumerate(result.experiments):
+        for seed, share in enumerate(one.shares):
+            colors.append(method_color(normalizer_of(one.result.statement.fast)))
+            x.append(min(share, FAR) if np.isfinite(share) else NEVER)
+            y.append(row + APART * seed)
+            told_.append(f"{share:.0%}" if np.isfinite(share) else text("never"))
+    inks = [_ink(one, theme) for one in result.experiments]
+    return [
+        go.Scatter(
+            x=x,
+            y=y,
+            mode="markers",
+            marker={"size": 9, "color": colors, "line": {"width": 1, "color": look.paper}},
+            hovertext=told_,
+            hoverinfo="text",
+            showlegend=False,
+        ),
+        go.Scatter(
+            x=[WORDS] * len(inks),
+            y=[*range(len(inks))],
+            mode="text",
+            text=[f"<b>{VERDICTS[one.verdict]}</b>" for one in result.experiments],
+            textposition="middle right",
+            textfont={"size": SMALL, "color": inks},
+            hoverinfo="skip",
+            showlegend=False,
+        ),
+    ]
+
+
+def _ink(one: Experiment, theme: str) -> str:
+    """The color of a verdict."""
+    sign = SIGNS.get(one.verdict, "")
+    return marks.color(sign, theme) if sign else THEMES[theme].muted
 
 
 def _curves(one: Experiment) -> Curves:
@@ -76,17 +155,10 @@ def _curves(one: Experiment) -> Curves:
 
 def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) -> Panel:
     about, sign = ABOUT[one.result.name], SIGNS.get(one.verdict, "")
-    color = marks.color(sign, theme) if sign else THEMES[theme].muted
-    word = f"<b>{VERDICTS[one.verdict]}</b>"
     faster = f"{text('faster')}, " if max(one.shares) < 1 else ""
-    verdict = one.short if sign else f"{word}: {faster}{one.short}"
+    verdict = one.short if sign else f"{faster}{one.short}"
     statement = one.result.statement
-    paper = text(
-        "Paper {section}: {what}", section=statement.section.split()[-1], what=statement.compared
-    )
-    of_slide = f"{'' if sign else f'{word} '}{text('vs {rival}', rival=statement.rival)}"
-    if statement.fast != LAYER:  # the rule of slides is of layer norm
-        of_slide = f"{word}: {statement.short}?"
+    section = statement.section.split()[-1]
     return Panel(
         {
             "title": curves.across if names_steps else "",
@@ -102,10 +174,10 @@ def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) ->
         },
         high=HIGH,
         over=[
-            Band([f"<b>{about.title}</b>"]),
-            Band([paper], SMALL, on_slide=[]),
-            Band([verdict], SMALL, color, sign, on_slide=[of_slide]),
+            Band([f"<b>{about.title}</b> {section}"]),
+            Band([verdict], SMALL, _ink(one, theme), sign),
         ],
+        on_slide=False,
     )
 
 
@@ -119,6 +191,6 @@ def _seen(one: Experiment, curves: Curves) -> list[float]:
 
 def _pick(place: int, one: Experiment, curves: Curves) -> dict[str, object]:
     """Where a click opens the tab of an experiment."""
-    axes = [f"{letter}axis{axis_name('', place + 1)}" for letter in "xy"]
+    axes = [f"{letter}axis{axis_name('', place + 2)}" for letter in "xy"]
     box = [0, one.result.steps[-1], *_seen(one, curves), one.result.name]
     return {"setting": "tab", "axes": axes, "boxes": [box]}

@@ -98,7 +98,7 @@ def _panel(result: EffectOnData, key: str, step: int, theme: str) -> Panel:
             "range": [-reach, reach],
             "nticks": 5,
             "zeroline": True,
-            "title": text("normalized sum z"),
+            "title": text("normalized<br>sum z"),
         },
         over=[
             answer(notices(result, key, step), color=color, sign=sign),

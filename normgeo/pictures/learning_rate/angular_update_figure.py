@@ -33,9 +33,10 @@ from normgeo.pictures.learning_rate.weight_plane_figure import (
 from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Panel, Sheet, Tiles, answer, drawn, told
-from normgeo.pictures.style.template import CLAIM, MEASURED, PREDICTED, THEMES, log_ticks
+from normgeo.pictures.style.template import CLAIM, MEASURED, PREDICTED, SMALL, THEMES, log_ticks
 
 HIGH = 162, 230  # pixels of a panel
+NAMED_AT = {True: 2 * 2**0.5, False: 8.0}  # norms at the name of a line above the law or below it
 
 
 def figure(result: AngularUpdate, theme: str) -> go.Figure:
@@ -100,7 +101,7 @@ def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
                 ),
                 Panel(
                     *right,
-                    [text("angle θ of a step")],
+                    [_angle_title(result)],
                     [angle(result, step, look.paper)],
                     high=HIGH,
                 ),
@@ -142,12 +143,26 @@ def _lines(result: AngularUpdate, theme: str) -> list[go.Scatter]:
     if not result.has_law:
         return [measured]
     other, name = _other(result)
-    predicted = text("law: tan θ {law}", law=_law(result, curve.optimizer.power))
-    return [
-        measured,
-        line(curve.predicted_angles, predicted, color=look.ink, width=1.8, dash=PREDICTED),
-        line(other, name, color=look.muted, width=2.5, dash=CLAIM),
-    ]
+    claim = line(other, name, color=look.muted, width=2.5, dash=CLAIM)
+    above = curve.optimizer.power == 2
+    place = result.place(NAMED_AT[above])
+    claim.update(
+        mode="lines+text",
+        text=[name if step == place else "" for step in range(len(curve.norms))],
+        textposition="top right" if above else "bottom left",
+        textfont={"size": SMALL, "color": look.muted},
+        showlegend=False,
+    )
+    predicted = line(curve.predicted_angles, text("law"), color=look.ink, width=1.8, dash=PREDICTED)
+    return [measured, predicted, claim]
+
+
+def _angle_title(result: AngularUpdate) -> str:
+    """What the angles are, and their law."""
+    if not result.has_law:
+        return text("angle θ of a step")
+    law = _law(result, result.curve.optimizer.power)
+    return text("angle θ of a step; law: tan θ {law}", law=law)
 
 
 def _other(result: AngularUpdate) -> tuple[Array, str]:

@@ -26,7 +26,7 @@ ACROSS, UP = (-0.75, 1.6), (-0.75, 0.95)  # what it covers, in units of the reac
 VIEW = (-0.12, 1.0), (-0.18, 0.4)  # what a frame shows of it, at least
 LENGTH = 0.37  # of the arrow at norm 1 where the vertical axis is stretched to show it
 SEEN, STRETCHED = (0.12, 1.5), 2.0**10  # lengths that need no stretch; the most it stretches
-PLANE = 430  # pixels of the reach, roughly: no arrow is all head
+PLANE, HEAD = 220, 0.8  # pixels of the reach at least; of an arrow, at most: none is all head
 NUMBERS = 5  # beside the vertical axis, at most
 DIGITS = 6  # of a number, at most
 
@@ -177,7 +177,7 @@ def step_traces(
     still = plane.still(result, step)
     return [
         *_arrows(result, plane, step, still, {"color": ink, "width": 2.0}),
-        *_arrows(result, plane, step, [step], {"color": color, "width": 4.0}),
+        *_arrows(result, plane, step, [step], {"color": color, "width": 3.0}),
     ]
 
 
@@ -199,7 +199,7 @@ def _arrows(
         turns += [np.array([[0.0, 0.0], tip]), gap, mark, gap]
         arrows += [np.array([[norm, 0.0], tip]), gap]
         length = float(np.hypot(along, across * plane.stretch))
-        head = min(7 + line["width"], max(3.0, length / plane.reaches[step] * PLANE))
+        head = min(7 + line["width"], max(3.0, HEAD * length / plane.reaches[step] * PLANE))
         heads += [5 + line["width"], head, 0]
         words += 3 * [_hover(result, place)]
     rays, points = np.concatenate(turns[:-1]), np.concatenate(arrows[:-1])

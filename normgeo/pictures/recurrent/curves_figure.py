@@ -63,9 +63,11 @@ def drawn_panels(
     ).on(traces(panels, theme), theme)
 
 
-def traces(panels: Sequence[Panel], theme: str) -> list[go.Scatter]:
-    """Return the curves of panels, which are numbered from 1: all bands lie under all lines."""
-    numbered = [(n, panel, curve) for n, panel in enumerate(panels, 1) for curve in panel.curves]
+def traces(panels: Sequence[Panel], theme: str, first: int = 1) -> list[go.Scatter]:
+    """Return the curves of panels, numbered from the first on: all bands lie under all lines."""
+    numbered = [
+        (n, panel, curve) for n, panel in enumerate(panels, first) for curve in panel.curves
+    ]
     paper = THEMES[theme].paper
     bands = [trace for n, _, curve in numbered for trace in _band(curve, n, paper)]
     lines = [_line(curve, panel, n) for n, panel, curve in numbered]

@@ -315,16 +315,26 @@ def test_lines_have_the_styles_that_mean_measured_predicted_and_claimed() -> Non
 
 def test_key_of_the_angles_stands_over_them_and_names_what_the_other_law_is() -> None:
     """tan θ = η‖G‖/‖w‖: it falls as 1/‖w‖ if ‖G‖ stays, which it does not."""
-    for optimizer, predicted, other in (
-        ("gradient_descent", "law: tan θ ∝ 1/‖w‖²", "if ‖G‖ stayed"),
-        ("adam", "law: tan θ ∝ 1/‖w‖", "∝ 1/‖w‖²"),
+    for optimizer, law, other in (
+        ("gradient_descent", 2, "if ‖G‖ stayed"),
+        ("adam", 1, "∝ 1/‖w‖²"),
     ):
         figure = drawn(Settings(optimizer=optimizer))
         lines = {line.name: line for line in figure.select_traces({"xaxis": "x2"}) if line.name}
-        assert [*lines] == ["measured", predicted, other]
-        tan = np.tan(np.radians(lines[other].y))
-        assert tan[-1] / tan[0] == pytest.approx(32 ** -(1 if "stayed" in other else 2))
+        assert [*lines] == ["measured", "law", other]
+        assert [line.showlegend for line in lines.values()] == [None, None, False]
+        for name, power in (("law", law), (other, 3 - law)):
+            tan = np.tan(np.radians(lines[name].y))
+            assert tan[-1] / tan[0] == pytest.approx(32**-power)
+        title = f"angle θ of a step; law: tan θ ∝ 1/‖w‖{'²' * (law == 2)}"
+        assert title in [note.text for note in figure.layout.annotations]
+        assert [words for words in lines[other].text if words] == [other], "beside its line"
         assert figure.layout.legend.x == figure.layout.xaxis2.domain[0]
+        for form in ("hall", "slide"):
+            assert figure.layout.meta[form]["legend"]["x"] > 0.5, form
+        phone = figure.layout.meta["narrow"]
+        below = phone["yaxis"]["domain"][0]
+        assert phone["yaxis2"]["domain"][1] <= phone["legend"]["y"] < below, "over its own panel"
 
 
 def test_rate_is_said_on_the_picture() -> None:

@@ -113,9 +113,10 @@ class _Part(NamedTuple):
     ) -> _Part:
         every = [cells[place] for cells in among]
         below = max(cell.below(wide, form) for cell in every)
+        over, keys = form.keys
         return cls(
             place,
-            max(cell.above(wide, form) for cell in every),
+            max(cell.above(wide, form) for cell in every) + keys * (place == over),
             max(cell.height(wide, form) for cell in every),
             max(cell.least(wide, form) for cell in every),
             EDGE + below if below or last else 0.0,

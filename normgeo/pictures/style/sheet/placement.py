@@ -86,18 +86,23 @@ class Placement:
         left = EDGE + round(max(first.cells[place].beside(True, form) for place in starts))
         wide = form.width - left - first.right
         edge = float(left - EDGE) if form.narrow else 0.0
-        grid = Grid.of(rows, every, wide, form._replace(edge=edge), first.one_scale)
         whole = form.width - 2 * EDGE if form.at_edge else wide
+        below = form.narrow and first.legend_over is not None
+        # Plotly gives a legend beside the paper half of its width.
+        lines = _lines_of_names(names, (wide / 2 if below else wide) if form.narrow else whole)
+        keys = NAMES * SIZE * lines + EDGE if len(names) > 1 else 0.0
+        if below:
+            form = form._replace(keys=(first.legend_over, keys))
+            keys = 0.0
+        grid = Grid.of(rows, every, wide, form._replace(edge=edge), first.one_scale)
         buttons = _buttons(first.menu)
         room = whole if form.narrow else whole - buttons
         bands = _heights([each.bands for each in among], room, form)
         foot = _heights([each.foot for each in among], room, form)
-        lines = _lines_of_names(names, wide if form.narrow else whole)
         names_at = EDGE - left if form.at_edge else 0.0
         if first.legend_over in grid.boxes and not form.narrow:
             over = grid.boxes[first.legend_over]
             names_at = over.left if _lines_of_names(names, over.wide) == 1 else names_at
-        keys = NAMES * SIZE * lines + EDGE if len(names) > 1 else 0.0
         if buttons:
             keys += MENU if form.narrow else max(0.0, MENU - sum(bands))
         outside = 3 * EDGE + sum(bands) + keys + grid.below + sum(foot)
@@ -119,7 +124,7 @@ class Placement:
                 "orientation": "h",
                 "x": self.names_at / self.wide,
                 "xanchor": "left",
-                "y": 1,
+                "y": 1 - self._down / self.high,
                 "yanchor": "bottom",
                 "tracegroupgap": 0,
             },
@@ -153,6 +158,12 @@ class Placement:
             "annotations": [one for one in drawn if "text" in one],
             "shapes": [one for one in drawn if "text" not in one],
         }
+
+    @property
+    def _down(self) -> float:
+        """How far down the legend is: at the top, or over its own panel."""
+        over, _ = self.form.keys
+        return 0.0 if over is None else self.grid.boxes[over].top.at(self.high)
 
     @property
     def _shift(self) -> int:
