@@ -15,4 +15,4 @@ settings = frame.begin(
 picture = results.show("experiments", settings)
 
 if picture is not None:
-    tabs(settings, experiments.TABS, "draw", picture)
+    tabs(settings, experiments.TABS, "order", picture)

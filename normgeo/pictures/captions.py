@@ -19,7 +19,7 @@ def caption(it: ModelOnData) -> str:
     """The data, family and sizes of a model."""
     H, D = it.model.W.shape
     return text(
-        "{data!s}, {family} outputs, H = {H}, D = {D}",
+        "{data!s}, {family} outputs, H = {H} neurons, D = {D} features",
         data=it.dataset.title,
         family=it.model.family.title,
         H=H,

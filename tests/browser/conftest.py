@@ -36,8 +36,7 @@ from tools.settled import settled
 APP = Path(__file__).parents[2] / "app.py"
 MODULES = [f"normgeo.ui.{name}" for name in PAGES]
 AXE = files("axe_playwright_python") / "axe.min.js"
-# The rules of axe by theme, all for (): in the dark only colors differ.
-RULES = {"light": (), "dark": ("color-contrast", "link-in-text-block")}
+COLORS = "color-contrast", "link-in-text-block"  # the rules of axe about them
 # What passes need not be told node by node, and no rule that runs reads the rules of style sheets.
 AXE_RUN = """([part, only]) => axe.run(part, {
     resultTypes: ['violations'], preload: { assets: ['media'] },

@@ -126,9 +126,9 @@ def test_link_leads_to_the_state_that_shows_it(audit, wait_settled):
 
 
 @pytest.mark.exhaustive
-def test_link_may_be_opened_by_its_address(shown, open_page, wait_settled):
+def test_link_may_be_opened_by_its_address(look_at, open_page, wait_settled):
     """Negative control of the click: what a new tab or a copied link opens is the same state."""
-    link = shown.locator('.st-key-audit a[data-key="frozen"]')
+    link = look_at("/audit?kind=all").locator('.st-key-audit a[data-key="frozen"]')
     other = open_page()
     other.goto(link.evaluate("link => link.href"))
     wait_settled(other)

@@ -9,17 +9,18 @@ from normgeo.pictures.experiments.about import ABOUT
 def test_page_opens_with_every_statement_and_the_rule_that_decides(shown):
     page = shown("experiments")
     assert page.app.title[0].value == "Does layer norm help a network learn?"
-    assert page.figures == ["experiments", "draw"]
+    assert page.figures == ["experiments", "order"]
     words = " ".join(page.captions("experiments").replace("<br>", " ").split())
     assert str(RULE) in page.words
-    for said in (one.compared for one in STATEMENTS.values()):
-        assert str(said) in words
-    for said in (
-        "6.1: faster than no norm",
-        "6.6: faster than batch norm in batches of 4",
-        "6.7: worse than batch norm",
-    ):
-        assert said in words
+    assert "The paper: the first learns faster than the second." in words
+    rows = page.figure("experiments")["layout"]["yaxis"]["ticktext"]
+    assert [row.partition(": ")[2] for row in rows] == [
+        *(["layer vs no norm"] * 5),
+        "layer vs batch norm",
+        "batch vs layer norm",
+    ]
+    for one in STATEMENTS.values():
+        assert f"</b> {one.section.split()[-1]}" in words
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
@@ -34,8 +35,10 @@ def test_tab_moves_tells_what_differs_and_has_the_command(name, shown):
 
 def test_click_on_an_experiment_opens_its_tab(shown):
     page = shown("experiments")
-    picks = page.figure("experiments")["layout"]["meta"]["picks"]
+    rows, *picks = page.figure("experiments")["layout"]["meta"]["picks"]
+    assert [box[4] for box in rows["boxes"]] == [*STATEMENTS]
     assert [(one["setting"], one["boxes"][0][4]) for one in picks] == [
         ("tab", name) for name in STATEMENTS
     ]
-    assert [one["axes"] for one in picks[:2]] == [["xaxis", "yaxis"], ["xaxis2", "yaxis2"]]
+    axes = [["xaxis", "yaxis"], ["xaxis2", "yaxis2"], ["xaxis3", "yaxis3"]]
+    assert [one["axes"] for one in (rows, *picks[:2])] == axes

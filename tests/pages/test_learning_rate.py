@@ -35,7 +35,7 @@ def test_default_is_batch_norm_on_digits_at_twice_the_norm(shown):
     assert factors(page) == ["2", "½", "¼", "1"]
     words = page.captions("turn")
     assert "<b>batch norm</b>, weights of neuron 0: first step of gradient descent" in words
-    assert "from twice as far: a quarter of the turn<" in words.replace("<br>", " ")
+    assert "from twice as far: ¼ of the turn<" in words.replace("<br>", " ")
     assert page.query == {}
     longer = shown("learning_rate", growth="4").captions("turn").replace("<br>", " ")
     assert "4 times as long: ¼ of the gradient, from 4 times as far" in longer

@@ -45,7 +45,7 @@ def test_default_is_batch_norm_on_digits_one_against_the_rest(shown):
     assert page.query == {}
     assert page.figures == ["walk"]
     assert "<b>Batch norm: 10 of 610 directions change nothing; F is singular</b>" in head(page)
-    assert "Bernoulli outputs, H = 10, D = 61" in head(page)
+    assert "Bernoulli outputs, H = 10 neurons, D = 61 features" in head(page)
     assert "formula and count: H = 10" in head(page)
     words = page.captions("walk")
     assert "<b>1</b> by weight matrix re-scaling" in words
@@ -60,7 +60,7 @@ def test_singular_values_and_reasons_stand_in_a_tab(shown):
     words = page.captions("symmetry")
     assert "<b>10 of 610 directions are null</b><br>formula and count: H = 10" in words
     assert "expected Fisher information, per case, exact coupling; N = 1,797, φ = 1" in words
-    assert "Bernoulli outputs, H = 10, D = 61" in words
+    assert "Bernoulli outputs, H = 10 neurons, D = 61 features" in words
     assert bars(page) == [1, 9, 0]
 
 
@@ -175,7 +175,7 @@ def test_epsilon_leaves_the_directions_of_the_center_only(shown):
     page = shown("symmetry", dataset="wine", method="layer", eps="0.1")
     assert "Layer norm: 13 of 52 directions change nothing; F is singular" in head(page)
     assert "formula and count: GD = 13" in head(page)
-    assert "D = 13, G = 1, ε = 0.1" in head(page)
+    assert "D = 13 features, G = 1, ε = 0.1" in head(page)
 
 
 def test_two_neurons_under_layer_norm_leave_nothing_to_see(shown):

@@ -13,7 +13,7 @@ from normgeo.pictures.experiments import multiples
 from normgeo.pictures.experiments.about import NAMES
 from normgeo.pictures.experiments.handwriting import Handwriting, Line
 from normgeo.pictures.experiments.multiples import Experiment, Multiples
-from normgeo.pictures.experiments.multiples_figure import FAR, NEVER
+from normgeo.pictures.experiments.multiples_figure import APART, FAR, NEVER
 from normgeo.pictures.experiments.order import Order, Reading
 from normgeo.pictures.style.colors import BLUE, GRAY, GREEN, contrast, legible
 from normgeo.pictures.style.template import THEMES
@@ -52,7 +52,7 @@ CURVES = {
 def test_verdict_of_a_statement_is_that_of_the_curves_with_its_mark(name):
     figure = ALL.figure(Multiples((learned(CURVES[name]),)), "light")
     words = " ".join(note.text for note in figure.layout.annotations).replace("<br>", " ")
-    assert "The paper: the first learns faster." in words
+    assert "The paper: the first learns faster than the second." in words
     (row,) = figure.layout.yaxis.ticktext
     assert row == "DRAW: layer vs no norm"
     drawn = [one.path for one in figure.layout.shapes if one.type == "path"]
@@ -61,7 +61,7 @@ def test_verdict_of_a_statement_is_that_of_the_curves_with_its_mark(name):
     dots, verdicts = figure.data[:2]
     assert verdicts.text == (f"<b>{multiples.VERDICTS[name]}</b>",)
     reached = {"holds": 1 / 3, "fails": NEVER, "not at this size": 2 / 3}[name]
-    assert dots.x == pytest.approx((reached,) * 3)
+    assert dots.x == pytest.approx((reached - APART, reached, reached + APART))
     if sign:
         lines = shape(sign, "light", 24)["path"]
         assert [one.count("M") for one in drawn] == [lines.count("M")] == [path(sign).count("M")]
@@ -136,11 +136,12 @@ def test_dots_are_the_shares_of_the_seeds_in_rows_of_claims():
     for row, one in enumerate(result.experiments):
         for share in shares(one.result):
             x, y, told, color = next(place)
-            assert x == (share if share <= FAR else NEVER)
-            assert row <= y < row + 0.5
+            assert x == pytest.approx(share if share <= FAR else NEVER, abs=1.01 * APART)
+            assert y == row
             assert told == (f"{share:.0%}" if math.isfinite(share) else "never")
             assert color == {"layer": GREEN, "batch": BLUE}[one.result.statement.fast]
     assert next(place, None) is None
+    assert len({*zip(dots.x, dots.y, strict=True)}) == len(dots.x), "none covers another"
     told = [str(multiples.VERDICTS[one.verdict]) for one in result.experiments]
     assert [words.removeprefix("<b>").removesuffix("</b>") for words in verdicts.text] == told
     assert [*figure.layout.xaxis.tickvals] == [FASTER, 1, NEVER]

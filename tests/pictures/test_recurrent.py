@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from plotly.utils import PlotlyJSONEncoder
 
-from normgeo.base.numbers import power_of_ten
 from normgeo.base.progress import Stop
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures import PICTURES
@@ -108,17 +107,15 @@ def test_number_over_a_panel_stays_on_one_line_with_its_method(identity):
     assert not [line for line in lines if re.search(r"(×|·|layer|layer norm)\s*$", line)]
 
 
-def test_prediction_that_a_narrow_layer_misses_is_told_with_its_number(identity):
-    """Of 32 neurons with layer norm memory grows, of infinitely many it would fade."""
+def test_growth_is_drawn_beside_its_prediction_at_every_radius(identity):
     figure = RECURRENCE.figure(identity, "light")
-    for (radius, methods), frame in zip(identity.curves.items(), figure.frames, strict=True):
-        layer = methods["layer"]
-        expected = layer.predicted * identity.setup.steps
-        missed = abs(expected - layer.log10_norms[0]) > np.log10(3.2)
-        words = " ".join(note.text for note in frame.layout.annotations if note.text)
-        told = f"predicted with layer norm: × {power_of_ten(expected, 2)}, for which"
-        assert (told in words.replace("<br>", " ").replace("\xa0", " ")) == missed, radius
-        assert "predicted without" not in words
+    laws = [one for one in figure.data if one.line.dash == "dash" and one.x[0] is not None]
+    assert {one.xaxis for one in laws} == {"x3"}
+    for key, law in zip(("standard", "layer"), laws, strict=True):
+        assert [*law.x] == [*identity.curves]
+        expected = [10 ** methods[key].predicted for methods in identity.curves.values()]
+        np.testing.assert_allclose(law.y, expected, rtol=1e-3)
+    np.testing.assert_allclose(laws[0].y, [*identity.curves], rtol=1e-3)  # W alone: ρ per step
 
 
 def dots(frame):
@@ -175,9 +172,7 @@ def test_radii_and_frames_tell_the_same_of_memory(identity, radii):
 def test_axes_of_a_frame_end_where_its_curves_do(identity):
     figure = RECURRENCE.figure(identity, "light")
     for methods, frame in zip(identity.curves.values(), figure.frames, strict=True):
-        shown = [methods[key].log10_norms for key in methods]
-        shown += [each.predicted * each.times[-1] for each in methods.values() if each.predicted]
-        shown = np.hstack(shown)
+        shown = np.hstack([methods[key].log10_norms for key in methods])
         low, high = frame.layout.yaxis2.range
         assert low <= shown.min() < shown.max() <= high
         assert high - low <= 1.2 * np.ptp([*shown, 0]) + 0.2, "no empty decades"

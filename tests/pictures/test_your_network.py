@@ -72,7 +72,7 @@ def test_shares_are_in_percent_in_one_form_on_an_axis_and_in_the_sentence_of_a_n
 
 def test_each_layer_begins_with_what_is_particular_about_it() -> None:
     assert made(layer="batch")[0].headline[0] == (
-        "1 of 12 neurons almost stopped turning (neuron 11): less than 0.01° a step."
+        "1 of 12 neurons almost stopped turning: neuron 11, < 0.01° a step."
     )
     result = made(layer="batch")[0]
     assert result.over_balance is not None
@@ -145,9 +145,14 @@ def test_balance_is_where_the_optimizer_says() -> None:
     result, drawn = made(trained_by="gradient_descent", rate=0.1, decay=0.003)
     assert result.balance is not None
     assert result.balance[1] == pytest.approx(np.degrees(np.sqrt(2 * 0.1 * 0.003)), rel=0.01)
-    assert list(trace(drawn, "where growth and decay balance")["x"]) == pytest.approx(
-        result.balance[0]
-    )
+    told = np.union1d(result.frozen, [result.neuron]).astype(int)
+    balance, (way, *_) = trace(drawn, "where growth and decay balance"), drawn.data
+    assert list(balance["x"]) == pytest.approx(result.balance[0][told])
+    assert list(balance["y"]) == pytest.approx(result.balance[1][told])
+    ends = [(way.x[3 * n : 3 * n + 2], way.y[3 * n : 3 * n + 2]) for n in range(len(told))]
+    for h, (x, y) in zip(told, ends, strict=True):
+        assert list(x) == pytest.approx([result.values["norm"][h], result.balance[0][h]])
+        assert list(y) == pytest.approx([result.values["angle"][h], result.balance[1][h]])
 
 
 def test_stated_settings_take_the_place_of_those_of_training() -> None:

@@ -124,6 +124,7 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
             "title": text("cases in the batch m"),
         },
         _up(result),
+        [text("test accuracy")],
         notes=[_none(sizes, method, THEMES[theme]) for method, sizes in missing.items()],
         shapes=[upright(m, {"color": THEMES[theme].muted, "width": 2})],
         high=(220, 200),

@@ -45,11 +45,7 @@ BLOCKS = {
     for (kind, name), made in zip(KINDS.items(), MADE, strict=True)
 }
 """What a block makes of the stream x, by the place of its norm."""
-BRIEF = {
-    "without": {False: text("thin: no warm-up"), True: text("thin: no warm-up")},
-    "with": {False: text("accuracy, warm-up"), True: text("loss, warm-up")},
-}
-"""What numbers are of, with and without warm-up, in a panel of accuracies or of losses."""
+BRIEF = {"without": text("thin: no warm-up"), "with": text("thick: warm-up")}
 GLYPHS = {
     "with": {"circle": "●", "square": "■", "diamond": "◆"},
     "without": {"circle": "○", "square": "□", "diamond": "◇"},
@@ -92,6 +88,7 @@ def _sheet(result: Placement, depth: int, theme: str) -> Sheet:
             Band(
                 [f"{evidence(found, depth)[1]} {LIMITS}"],
                 on_slide=[f"{small_depths(found)} {result.in_short}".strip()],
+                brief=True,
             ),
         ],
         rows=[[_accuracy(found, depth, theme), _loss(found, depth, theme)]],
@@ -172,7 +169,7 @@ def _numbers(found: Accuracy, warming: str, depth: int, losses: bool) -> str:
         f'<b style="color:{COLORS[kind]}">{GLYPHS[warming][SYMBOLS[kind]]}{KEPT}{told_(kind)}</b>'
         for kind in KINDS
     ]
-    return "  ".join([*told, sized(BRIEF[warming][losses], SMALL)])
+    return "  ".join([*told, sized(BRIEF[warming], SMALL)])
 
 
 def _values(found: Accuracy, kind: str, warming: str, losses: bool) -> np.ndarray[Any, Any]:

@@ -26,22 +26,17 @@ from normgeo.pictures.style.template import MEASURED, SMALL, THEMES, VARIANT, po
 from normgeo.tables import marks
 
 SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
-HIGH, STEPS_HIGH = (74, 170), (112, 330)  # pixels of a panel
+HIGH, STEPS_HIGH = (62, 170), (112, 300)  # pixels of a panel
 IN_A_ROW = 4
 THIN = 2.5  # of a line in so small a panel
 SHARE = f"{FASTER:.0%}"
 KEY = text(
-    "The paper: the first learns faster. A dot: a seed's steps to the second's best, of the "
-    "second's own. Holds: all ≤ {share}; fails: all ≥ 100%.",
-    share=SHARE,
-)
-ON_SLIDE = text(
-    "The paper: the first learns faster. A dot: a seed's steps to the second's best. Holds: all ≤ "
-    "{share}; fails: all ≥ 100%.",
+    "The paper: the first learns faster than the second. A dot is a seed. Holds: all ≤ {share}; "
+    "fails: all ≥ 100%; else open.",
     share=SHARE,
 )
 FAR, NEVER, WORDS, END = 1.5, 1.75, 2.0, 2.6  # shares: the largest drawn, and what stands beyond
-APART = 0.2  # of a row, between two seeds: the first on its line, under a name on a phone
+APART = 0.03  # between seeds at one place, which would cover each other
 UP = {"ranks": text("mean rank"), "%": text("error, %"), "nats": text("loss, nats")}
 """What stands at the left of curves, by the first word of their unit."""
 SKIPPED = 0.1  # of the steps, for the range of figures
@@ -59,13 +54,20 @@ def figure(result: Multiples, theme: str) -> go.Figure:
     for one in drawn:
         one.line.width = min(one.line.width, THIN)
     whole = Sheet(
-        [answer(result.headline), told(theme, KEY, on_slide=[ON_SLIDE])],
+        [answer(result.headline), told(theme, KEY)],
         rows=[
             [_steps(result, theme)],
             *(panels[at : at + IN_A_ROW] for at in range(0, len(panels), IN_A_ROW)),
         ],
     ).on([*_dots(result, theme), *drawn], theme)
-    picks = [_pick(n, *pair) for n, pair in enumerate(zip(result.experiments, curves, strict=True))]
+    rows = [
+        [0, END, row - 0.5, row + 0.5, one.result.name]
+        for row, one in enumerate(result.experiments)
+    ]
+    picks = [
+        {"setting": "tab", "axes": ["xaxis", "yaxis"], "boxes": rows},
+        *(_pick(n, *pair) for n, pair in enumerate(zip(result.experiments, curves, strict=True))),
+    ]
     return whole.update_layout(meta={**whole.layout.meta, "picks": picks})
 
 
@@ -82,10 +84,11 @@ def _steps(result: Multiples, theme: str) -> Panel:
             "range": [0, END],
             "tickvals": [*ticks],
             "ticktext": [*map(str, ticks.values())],
+            "title": text("steps to the second's best, of the second's own steps"),
             "zeroline": False,
         },
         {
-            "range": [count - 0.4, -0.6],
+            "range": [count - 0.5, -0.6],
             "tickvals": [*range(count)],
             "ticktext": names,
             "zeroline": False,
@@ -99,11 +102,12 @@ def _dots(result: Multiples, theme: str) -> list[go.Scatter]:
     """A dot for each seed, and the verdict at the end of its row."""
     look, colors, x, y, told_ = THEMES[theme], [], [], [], []
     for row, one in enumerate(result.experiments):
-        for seed, share in enumerate(one.shares):
+        at = [min(share, FAR) if np.isfinite(share) else NEVER for share in one.shares]
+        for seed, (share, place) in enumerate(zip(one.shares, at, strict=True)):
             colors.append(method_color(normalizer_of(one.result.statement.fast)))
-            x.append(min(share, FAR) if np.isfinite(share) else NEVER)
-            y.append(row + APART * seed)
+            x.append(place + APART * (at[:seed].count(place) - (at.count(place) - 1) / 2))
             told_.append(f"{share:.0%}" if np.isfinite(share) else text("never"))
+        y += [row] * len(at)
     inks = [_ink(one, theme) for one in result.experiments]
     return [
         go.Scatter(

@@ -177,7 +177,7 @@ def _axes(result: EqualKL, look: Theme) -> list[Panel]:
         }
         if not (plane.small or result.with_weights):
             up["scaleanchor"] = f"x{n}"
-        title = f"<b>{point.normalizer.title}{variant(point.normalizer)}</b>"
+        title = f"<b>{point.normalizer.title}{variant(point.normalizer)}:</b>"
         color = legible(method_color(point.normalizer), look.paper, look.ink)
         panels.append(
             Panel(
@@ -224,11 +224,11 @@ def _extent(result: EqualKL) -> tuple[float, float]:
 
 
 def _verdict(plane: Plane) -> str:
-    """Say in large letters what is seen, and after a colon in smaller ones what that means."""
-    name, colon, meaning = str(plane.shape).partition(": ")
-    if plane.small:
-        colon, meaning = ": ", text("enlarged")
-    return sized(f"<b>{name}{colon}</b>", LARGE) + sized(meaning, SIZE + 4)
+    """Say in large letters what is seen, and after a comma in smaller ones what that means."""
+    name, _, meaning = str(plane.shape).partition(": ")
+    meaning = text("enlarged") if plane.small else meaning
+    comma = ", " if meaning else ""
+    return sized(f"<b>{name}{comma}</b>", LARGE) + sized(meaning, SIZE + 4)
 
 
 def _numbers(plane: Plane, look: Theme) -> list[str]:

@@ -24,7 +24,7 @@ from normgeo.tables import marks
 
 HIGH, PICTURE = (250, 105), (250, 72)  # pixels, on a wide screen and on a phone
 TINY = np.finfo(float).tiny
-SHARE = 0.62  # of the width of one method, for the picture
+SHARE = 0.64  # of the width of one method, for the picture
 
 
 def figure(result: EffectOnData, theme: str) -> go.Figure:
@@ -65,7 +65,10 @@ def _sheet(result: EffectOnData, step: int, shape: tuple[int, ...], theme: str) 
     across = axis | {"range": [-0.5, width - 0.5]}
     down = axis | {"range": [height - 0.5, -0.5]}
     if result.dataset.image_shape is not None:
-        across, down = across | {"constrain": "domain"}, down | {"scaleanchor": "x"}
+        across, down = (
+            across | {"constrain": "domain"},
+            down | {"scaleanchor": "x", "constraintoward": "top"},
+        )
     case = text("one picture") if result.dataset.image_shape else text("one case")
     said = text("{case} of {cases:,}", case=case, cases=len(result.cases))
     below = below_zero(result, step, theme)
@@ -98,7 +101,7 @@ def _panel(result: EffectOnData, key: str, step: int, theme: str) -> Panel:
             "range": [-reach, reach],
             "nticks": 5,
             "zeroline": True,
-            "title": text("normalized<br>sum z"),
+            "title": text("normalized z"),
         },
         over=[
             answer(notices(result, key, step), color=color, sign=sign),

@@ -25,7 +25,7 @@ def dots(method: BeforeAndAfter, axes: int, theme: str) -> tuple[go.Scatter, ...
         y=before,
         mode="markers",
         marker={
-            "size": 13,
+            "size": 11,
             "symbol": "circle-open",
             "color": THEMES[theme].ink,
             "line": {"width": 1.5},
@@ -45,7 +45,7 @@ def dots(method: BeforeAndAfter, axes: int, theme: str) -> tuple[go.Scatter, ...
     filled = go.Scatter(
         x=neurons,
         mode="markers",
-        marker={"size": 9, "color": color},
+        marker={"size": 7, "color": color},
         cliponaxis=False,
         hovertemplate=text("neuron %{x}, after: z = %{y:.6g}<extra></extra>"),
         **on,

@@ -14,7 +14,7 @@ from normgeo.pictures.style.annotations import colored, halo, sized, width
 from normgeo.pictures.style.template import SIZE, SMALL
 
 FACTOR = 28  # type of the four numbers that answer the question
-CLEAR = 3  # pixels between the words of two steps
+CLEAR, FREE = 3, 14  # pixels between the words of two steps: at least, and where one can choose
 NEAR = 0.01  # of a factor
 SMALL_ANGLE = 0.1  # of a factor: up to here an angle grows as its tangent does
 FAR, BESIDE = 0.75, 24  # a share of the reach; pixels that words go on beyond their step there
@@ -48,7 +48,7 @@ def why(result: AngularUpdate, step: int) -> str:
         )
     linear = result.curve.optimizer.linear
     if twice and linear:
-        return text("Twice as long: half the gradient, from twice as far: a quarter of the turn.")
+        return text("Twice as long: half the gradient, from twice as far: ¼ of the turn.")
     if twice:
         return text("Twice as long: the same step, from twice as far: half the turn.")
     return text(
@@ -132,21 +132,21 @@ def steps(
         wide = max(width(one["text"], one["font"]["size"]) for one in words)
         room = max(APART * pixels - CLEAR, wide)
         middle = norm / reach * pixels
-        ways = [(middle - room / 2, room, {}), _to_left(middle, wide, 0)]
+        ways = [(middle - room / 2, room, {}, FREE), _to_left(middle, wide, 0)]
         if own and norm > FAR * reach:
             ways = [_to_left(middle, wide, BESIDE)]
-        for left, taken, how in ways:
+        for left, taken, how, gap in ways:
             right = left + taken
-            if all(right + CLEAR < first or last + CLEAR < left for first, last in shown):
+            if all(right + gap < first or last + gap < left for first, last in shown):
                 shown.append((left, right))
                 notes += [one | how for one in words]
                 break
     return notes
 
 
-def _to_left(middle: float, wide: float, beyond: int) -> tuple[float, float, dict[str, Any]]:
-    """Where words are that end so far beyond their step: their left end, how wide, and how."""
-    return middle + beyond - wide, wide, {"xanchor": "right", "xshift": beyond}
+def _to_left(middle: float, wide: float, beyond: int) -> tuple[float, float, dict[str, Any], int]:
+    """Words that end so far beyond their step: their left end, how wide, how, and the gap."""
+    return middle + beyond - wide, wide, {"xanchor": "right", "xshift": beyond}, CLEAR
 
 
 def angle(result: AngularUpdate, step: int, paper: str) -> dict[str, Any]:

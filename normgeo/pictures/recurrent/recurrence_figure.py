@@ -21,7 +21,6 @@ from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Panel, Sheet, across, answer, drawn, stretch, told, upright
 from normgeo.pictures.style.template import (
     MEASURED,
-    PREDICTED,
     SIZE,
     SMALL,
     THEMES,
@@ -31,7 +30,6 @@ from normgeo.pictures.style.template import (
 
 HIGH = 222, 104  # pixels of a panel
 NUMBERS = 20  # type of the numbers over a panel
-MISSED = 0.5  # decades between a change and its prediction: a factor of 3
 KEPT = "\N{NO-BREAK SPACE}"  # a method's name and its number are on one line
 
 
@@ -39,14 +37,10 @@ def figure(result: Recurrences, theme: str) -> go.Figure:
     """Draw rms of h^t, the norm of ∂h^T/∂h^t and its growth, and step through the radii."""
     axes = _axes(result)
     sheets = {radius: _sheet(result, radius, axes, theme) for radius in result.curves}
-    lines = [*_lines(result, theme), *_growth(result, theme)]
-    still = range(
-        len(lines) - 2 * len(result.setup.methods), len(lines) - len(result.setup.methods)
-    )
-    moving = [place for place in range(len(lines)) if place not in still]
-    if any(curves.predicted is not None for curves in result.curves[result.opens_at].values()):
-        lines.append(wide_layers(THEMES[theme].ink))
-    figure, layouts = drawn([*sheets.values()], lines, theme, result.opening)
+    lines, dots = [*_lines(result, theme)], [*_dots(result, theme)]
+    traces = [*lines, *_growth(result, theme), *dots]
+    moving = [*range(len(lines)), *range(len(traces) - len(dots), len(traces))]
+    figure, layouts = drawn([*sheets.values()], traces, theme, result.opening)
     radii = [f"{radius:g}" for radius in result.curves]
     changes = [[{"x": x, "y": y} for x, y in _values(result, radius)] for radius in result.curves]
     heights = [_heights([*curves.values()]) for curves in result.curves.values()]
@@ -98,10 +92,8 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
             {key: f"× {number(float(curves.factor))}" for key, curves in methods.items()},
         ),
     )
-    missed = _missed(result, radius)
-    about = "; ".join(map(str, [result.about, text("shaded: the first reading"), *missed]))
-    read = text("shaded: the first reading of a digit's {n} rows", n=result.setup.rows)
-    on_slide = "; ".join(map(str, [read, *missed]))
+    about = text("{about}; shaded: the first reading", about=result.about)
+    on_slide = text("shaded: the first reading of a digit's {n} rows", n=result.setup.rows)
     first = stretch(0, result.setup.rows, THEMES[theme].panel)
     one = {"color": THEMES[theme].muted, "width": 1}
     shapes = [first], [first], [across(1, one), upright(1, one)]
@@ -117,52 +109,52 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
     )
 
 
-def _missed(result: Recurrences, radius: float) -> list[str]:
-    """The predictions that so narrow a layer misses by far, in a sentence if there are any."""
-    told = [
-        f"{result.setup.names[key]}: × {power_of_ten(expected, 2)}".replace(" ", KEPT)
-        for key, curves in result.curves[radius].items()
-        if curves.predicted is not None
-        and abs((expected := curves.predicted * curves.times[-1]) - curves.log10_norms[0]) > MISSED
-    ]
-    words = "predicted {told}, for which {H} neurons are too few"
-    return [text(words, told=", ".join(told), H=result.setup.neurons)] if told else []
-
-
 def _values(result: Recurrences, radius: float) -> Iterator[tuple[list[Any], list[Any]]]:
-    """The x and y at a radius: h and memory by method, the predictions, the growth by method."""
+    """The x and y at a radius: h, memory and growth by method."""
     methods = result.curves[radius]
     for panel in range(2):
         for curves in methods.values():
             values = (curves.hidden, curves.log10_norms)[panel]
             yield curves.times.tolist(), rounded(values)
     for curves in methods.values():
-        if curves.predicted is not None:
-            ends = curves.times[[0, -1]]
-            yield ends.tolist(), rounded((ends[-1] - ends) * curves.predicted)
-    for curves in methods.values():
         yield [radius], rounded(np.array([curves.factor]))
 
 
+ON_GROWTH: dict[str, Any] = {"xaxis": "x3", "yaxis": "y3"}
+
+
 def _growth(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
-    """The growth of a change at all radii, by method, and a dot at the radius where it opens."""
-    dots = [*_values(result, result.opens_at)][-len(result.setup.methods) :]
-    place: dict[str, Any] = {"xaxis": "x3", "yaxis": "y3", "showlegend": False}
+    """The growth of a change at all radii by method, measured and predicted."""
+    radii = [*result.curves]
     for key, method in result.setup.methods.items():
+        every = [methods[key] for methods in result.curves.values()]
         yield go.Scatter(
-            x=[*result.curves],
-            y=rounded(np.array([methods[key].factor for methods in result.curves.values()])),
+            x=radii,
+            y=rounded(np.array([curves.factor for curves in every])),
             mode="lines",
             line={"color": method_color(method), "width": 3, "dash": MEASURED},
+            showlegend=False,
             hovertemplate=text(
                 "{name}, ρ = {radius}: × {factor} per step<extra></extra>",
                 name=result.setup.names[key],
                 radius="%{x}",
                 factor="%{y:.3g}",
             ),
-            **place,
+            **ON_GROWTH,
         )
-    for method, (x, y) in zip(result.setup.methods.values(), dots, strict=True):
+        laws = [curves.predicted for curves in every]
+        if None not in laws:
+            yield wide_layers(method_color(method)).update(
+                x=radii, y=rounded(10.0 ** np.array(laws)), showlegend=False, **ON_GROWTH
+            )
+    if any(curves.predicted is not None for curves in result.curves[result.opens_at].values()):
+        yield wide_layers(THEMES[theme].ink)
+
+
+def _dots(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
+    """A dot on the growth of each method at the radius where it opens."""
+    ends = [*_values(result, result.opens_at)][-len(result.setup.methods) :]
+    for method, (x, y) in zip(result.setup.methods.values(), ends, strict=True):
         yield go.Scatter(
             x=x,
             y=y,
@@ -172,9 +164,10 @@ def _growth(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
                 "color": method_color(method),
                 "line": {"width": 2, "color": THEMES[theme].paper},
             },
+            showlegend=False,
             cliponaxis=False,
             hoverinfo="skip",
-            **place,
+            **ON_GROWTH,
         )
 
 
@@ -204,19 +197,6 @@ def _lines(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
                     value=unit,
                 ),
             )
-    for key, curves in methods.items():
-        if curves.predicted is not None:
-            x, y = next(values)
-            yield go.Scatter(
-                x=x,
-                y=y,
-                mode="lines",
-                xaxis="x2",
-                yaxis="y2",
-                line={"color": colors[key], "width": 3, "dash": PREDICTED},
-                showlegend=False,
-                hoverinfo="skip",
-            )
 
 
 def _axes(result: Recurrences) -> list[tuple[dict[str, Any], dict[str, Any]]]:
@@ -235,8 +215,7 @@ def _axes(result: Recurrences) -> list[tuple[dict[str, Any], dict[str, Any]]]:
 
 def _heights(every: Sequence[Curves]) -> dict[str, Any]:
     """The axes at the left of the state and of the memory, for curves."""
-    laws = [each.times[-1] * each.predicted for each in every if each.predicted is not None]
-    logs = np.concatenate([*(each.log10_norms for each in every), laws, [0.0]])
+    logs = np.concatenate([*(each.log10_norms for each in every), [0.0]])
     logs = logs[np.isfinite(logs)]
     low, high = float(logs.min()), float(logs.max())
     room = 0.06 * max(high - low, 1.0)

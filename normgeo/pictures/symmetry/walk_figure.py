@@ -52,6 +52,7 @@ def figure(result: Walks, theme: str) -> go.Figure:
         Sheet(
             [answer(headline(result.found)), *_reasons(result, theme)],
             rows=[_panels(result, t, reach, theme)],
+            phone=[[2 * place] for place in range(len(walks))],
             foot=[
                 told(
                     theme,

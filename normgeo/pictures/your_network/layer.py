@@ -110,10 +110,10 @@ class Neurons(NamedTuple):
         if self.height != "angle":
             return False, self.without_angle
         without = len(self._which("no_gradient"))
-        which = text(" (neuron {h})", h=self.frozen[0]) if frozen == 1 else ""
+        which = text(" neuron {h},", h=self.frozen[0]) if frozen == 1 else ""
         still = [
             text(
-                "{count} of {H} neurons almost stopped turning{which}: less than {angle}° a step.",
+                "{count} of {H} neurons almost stopped turning:{which} < {angle}° a step.",
                 count=frozen,
                 H=H,
                 which=which,

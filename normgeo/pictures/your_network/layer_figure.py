@@ -16,7 +16,15 @@ from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import VERMILION, method_color
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, told
 from normgeo.pictures.style.sheet import across as level
-from normgeo.pictures.style.template import CLAIM, SIZE, SMALL, THEMES, Theme, log_ticks
+from normgeo.pictures.style.template import (
+    CLAIM,
+    PREDICTED,
+    SIZE,
+    SMALL,
+    THEMES,
+    Theme,
+    log_ticks,
+)
 from normgeo.pictures.your_network.layer import Neurons, percent
 from normgeo.pictures.your_network.layer_neurons_figure import one_by_one, ordered, places
 from normgeo.tables.layer import COLUMNS
@@ -80,7 +88,7 @@ def figure(result: Neurons, theme: str) -> go.Figure:
         phone=[[1], [0], [2]][: 2 + answers],
     ).on(
         [
-            *_balances(result, look.muted),
+            *_balances(result, norms, heights, look.muted),
             *_marks(result, norms, heights, shown, color, look),
             *_selected(result, norms, heights, look.ink),
             *one_by_one(result, heights, balanced, order, color, theme),
@@ -144,7 +152,7 @@ def _marks(
             mode="markers+text",
             marker=marker,
             text=_numbers(result, of) if name == FROZEN else None,
-            textposition="top left",
+            textposition="bottom left",
             textfont={"size": SIZE, "color": look.ink},
             cliponaxis=False,
             customdata=of,
@@ -164,14 +172,24 @@ def _numbers(result: Neurons, frozen: Array) -> list[str]:
     return [text("<b>neuron {h}</b>", h=h) if alone else "" for h in frozen.tolist()]
 
 
-def _balances(result: Neurons, ink: str) -> Iterator[go.Scatter]:
-    """Where growth and decay balance."""
+def _balances(result: Neurons, norms: Array, heights: Array, ink: str) -> Iterator[go.Scatter]:
+    """The way of frozen neurons and of the selected one to where growth and decay balance."""
     if result.balance is None or result.height != "angle":
         return
-    to_x, to_y = (_drawable(each) for each in result.balance)
+    told = np.union1d(result.frozen[:MOST], [result.neuron]).astype(int)
+    to_x, to_y = (_drawable(each)[told] for each in result.balance)
+    gap = np.full(len(told), np.nan)
     yield go.Scatter(
-        x=to_x[:MOST],
-        y=to_y[:MOST],
+        x=np.stack([norms[told], to_x, gap], axis=1).ravel(),
+        y=np.stack([heights[told], to_y, gap], axis=1).ravel(),
+        mode="lines",
+        line={"color": ink, "width": 1, "dash": PREDICTED},
+        showlegend=False,
+        hoverinfo="skip",
+    )
+    yield go.Scatter(
+        x=to_x,
+        y=to_y,
         name=text("where growth and decay balance"),
         showlegend=True,
         mode="markers",

@@ -86,7 +86,7 @@ def test_normalized_model_has_a_wedge_and_the_standard_one_an_ellipse(captions, 
                 assert len(slope) > 5
                 np.testing.assert_allclose(slope, slope[0], rtol=1e-3)
             words = captions("equal_kl", result)
-            for part in ("<b>an ellipse</b>", "<b>a wedge: </b>", "F is singular"):
+            for part in ("<b>an ellipse</b>", "<b>a wedge, </b>", "F is singular"):
                 assert part in words
             assert f"{WEDGE}; from w to 2w the KL is 0 nats." in EQUAL_KL.description(result)
 

@@ -48,6 +48,7 @@ class Band(NamedTuple):
     Attributes:
         sign: a mark before them.
         on_slide: what a slide has in their place, where few are read; None for the same.
+        brief: whether a phone has that as well.
 
     """
 
@@ -56,10 +57,12 @@ class Band(NamedTuple):
     color: str | None = None
     sign: str = ""
     on_slide: Sequence[str] | None = None
+    brief: bool = False
 
     def said(self, form: Form) -> Sequence[str]:
         """Return the sentences of a form."""
-        return self.sentences if self.on_slide is None or not form.slide else self.on_slide
+        short = form.slide or (self.brief and form.narrow)
+        return self.on_slide if short and self.on_slide is not None else self.sentences
 
     def type(self, form: Form) -> int:
         """Return the size of its type."""

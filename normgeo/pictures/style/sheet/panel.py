@@ -239,7 +239,7 @@ class Panel(NamedTuple):
             "x0": -left / inner,
             "x1": 1 if alone else wide / inner,
             "y0": 0 if alone else -0.9 * EDGE / high,
-            "y1": 1 if alone else 1.05 + self._stacked(wide, form) / high * form.narrow,
+            "y1": 1 if alone else 1.05 + (self._stacked(wide, form) + EDGE) / high * form.narrow,
         }
 
     def _named_inside(self, form: Form) -> bool:

@@ -144,8 +144,8 @@ class Placement:
                 for place, (n, _) in sheet.panels.items()
                 if place in self.grid.boxes
             }
-        if self.form.slide:
-            absent = [n for at, (n, _) in sheet.panels.items() if at not in self.grid.boxes]
+        absent = [n for at, (n, _) in sheet.panels.items() if at not in self.grid.boxes]
+        if absent:
             layout["absent"] = [axis_name("x", n) for n in absent]
             for n in absent:
                 layout |= {f"{letter}axis{n if n > 1 else ''}": NOWHERE for letter in "xy"}

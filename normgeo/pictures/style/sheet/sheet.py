@@ -41,7 +41,7 @@ class Sheet:
             other there.
         foot: below all.
         phone: the places, counted through `rows`, of what stands beside each other on a phone;
-            each stands alone if there are none.
+            others are left out there. Each stands alone if there are none.
         one_scale: panels beside each other share the labels of the first.
         right: pixels at the right. above: pixels that stay free at the top of a phone.
         legend: whether there is one. legend_over: the place of the panel whose lines it names; it
