@@ -47,7 +47,7 @@ OPENED: Mapping[str, Mapping[str, Any]] = {
     "recurrence": {},
     "placement": {},
     "experiments": {},
-    "draw": {},
+    "order": {},
     "trained_layer": {},
 }
 """The pictures that pages open with, and where a page's default is not that of `Settings`."""

@@ -15,7 +15,7 @@ def test_deep_link_shows_its_picture_above_the_fold(server, page, wait_settled):
     )
     figure = page.locator(".st-key-figure_equal_kl")
     expect(figure.get_by_text("an ellipse", exact=True)).to_be_visible()
-    expect(figure.get_by_text("a wedge:")).to_be_visible()
+    expect(figure.get_by_text("a wedge,")).to_be_visible()
     expect(page.locator(".st-key-figure_eq13").get_by_text("Eq. 13 is off by")).to_be_visible()
     box = figure.bounding_box()
     assert box["y"] + box["height"] <= 600
@@ -61,7 +61,7 @@ def test_picture_goes_with_the_method(server, page, wait_settled):
     page.get_by_role("option", name="weight norm", exact=True).click()
     wait_settled(page)
     expect(
-        page.locator(".st-key-figure_equal_kl").get_by_text("weight norm", exact=True)
+        page.locator(".st-key-figure_equal_kl").get_by_text("weight norm:", exact=True)
     ).to_have_count(1)
     assert "method=weight" in address(page)
 

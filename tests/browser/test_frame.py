@@ -235,9 +235,9 @@ def test_phone_cuts_nothing_and_has_no_accessibility_violation(
 IN_SIGHT = {
     "/": ("batch norm notices", "layer norm does not"),
     "/invariance": ("only layer norm", "case 0: x × 3", "not invariant"),
-    "/fisher": ("an ellipse", "a wedge:"),
+    "/fisher": ("an ellipse", "a wedge,"),
     "/symmetry": ("the outputs stand still", "the outputs move"),
-    "/recurrent": ("The state explodes", "size of the state"),
+    "/recurrent": ("Without a norm the state explodes", "size of the state"),
     "/learning_rate": ("gradient ‖G‖", "turn, tan θ"),
 }
 """What a page answers, in words of its main picture."""

@@ -33,7 +33,7 @@ ENDS = {
 """Values of the settings of all sliders that follow the address, at both ends."""
 SMALL = {"effect": {"dataset": "iris"}, "recurrence": {"length": "8", "neurons": "8"}}
 TAB = {
-    "order": "order",
+    "draw": "draw",
     "reader": "reader",
     "skip_thoughts": "skip_thoughts",
     "where_z_lives": "where_z_lives",

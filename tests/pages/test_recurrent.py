@@ -15,7 +15,7 @@ def test_page_answers_in_words_above_a_state_that_a_slider_drives(shown):
     assert page.app.title[0].value == "What keeps a recurrent state from exploding or dying?"
     assert page.figures == ["recurrence"], "what opens first is one picture"
     words = page.captions("recurrence")
-    assert "The state explodes; with layer norm it keeps its size, a change of it grows" in words
+    assert "Without a norm the state explodes; with layer norm it keeps its size" in words
     assert "all 8 rows 8 times: T = 64 steps" in words
     names = [frame["name"] for frame in page.figure("recurrence")["frames"]]
     assert names == [f"{radius:g}" for radius in RADII]

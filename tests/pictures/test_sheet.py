@@ -82,11 +82,13 @@ def test_in_a_hall_short_bands_stand_beside_each_other_and_long_ones_below() -> 
     short, long = Pair(name, verdict), Pair(Band(["batch norm of all cases"] * 2), verdict)
     assert short.height(room, hall) == verdict.height(room, hall)
     for pair, form in ((short, page), (long, hall)):
-        assert pair.height(room, form) == sum(band.height(room, form) for band in pair)
+        assert pair.height(room, form) == sum(band.height(room, form) for band in pair[:2])
     place = {"x": 0, "y": 1, "xref": "paper", "yref": "paper"}
     first, second, mark = short.drawn(room, hall, "light", **place)
     assert first["xshift"] + width("batch norm", SIZE) < mark["xanchor"] + second["xshift"]
     assert second["yshift"] >= first["yshift"]
+    _, after_longer, _ = Pair(name, verdict, least=100).drawn(room, hall, "light", **place)
+    assert after_longer["xshift"] - second["xshift"] == pytest.approx(100 - name.width(hall))
 
 
 def test_words_over_panels_beside_each_other_begin_at_one_height() -> None:
@@ -110,7 +112,8 @@ def test_words_over_a_panel_keep_clear_of_it() -> None:
     figure = Sheet([], rows=[[Panel(AXIS, AXIS, over=[Band(["over"])])]]).on([line()], "light")
     (page,) = figure.layout.annotations
     assert (page.yanchor, page.yshift) == ("top", pytest.approx(LINE * SIZE + EDGE / 2))
-    assert figure.layout.meta["hall"]["annotations"] == {}, "the same"
+    farther = {"0": {"yshift": pytest.approx(LINE * SIZE + 1.5 * EDGE)}}
+    assert figure.layout.meta["hall"]["annotations"] == farther, "it is larger there"
 
 
 def test_a_column_begins_below_its_own_head_where_it_has_more_panels_than_its_neighbor() -> None:

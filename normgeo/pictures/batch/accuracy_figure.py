@@ -94,6 +94,11 @@ def about(result: Accuracy) -> str:
     )
 
 
+def in_short(result: Accuracy) -> str:
+    """The same for a slide."""
+    return text("Accuracy: mean of {seeds} seeds, band: lowest to highest.", seeds=result.seeds)
+
+
 def headline(result: Accuracy, m: int) -> Band:
     """The accuracies at batches of m."""
     shares = (

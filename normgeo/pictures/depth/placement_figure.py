@@ -86,13 +86,13 @@ def _sheet(result: Placement, depth: int, theme: str) -> Sheet:
         [
             answer(advice(found, depth)),
             Band(
-                [f"{evidence(found, depth)[1]} {LIMITS}"],
+                [evidence(found, depth)[1]],
                 on_slide=[f"{small_depths(found)} {result.in_short}".strip()],
                 brief=True,
             ),
         ],
         rows=[[_accuracy(found, depth, theme), _loss(found, depth, theme)]],
-        foot=[told(theme, result.about, on_slide=())],
+        foot=[told(theme, f"{result.about} {LIMITS}", on_slide=())],
     )
 
 
@@ -118,7 +118,6 @@ def _accuracy(found: Accuracy, depth: int, theme: str) -> Panel:
             "range": [math.log10(guess * 1.15), math.log10(least / 1.15)],
             "tickvals": [1 - share for share in LABELED],
             "ticktext": [f"{share:.0%}" for share in LABELED],
-            "title": text("test accuracy"),
         },
         notes=[
             note(
@@ -135,7 +134,7 @@ def _accuracy(found: Accuracy, depth: int, theme: str) -> Panel:
         ],
         high=HIGH,
         share=1.5,
-        over=[Band([_numbers(found, warming, depth, False)], NUMBERS) for warming in WARMING],
+        over=_over(text("test accuracy"), found, depth, False),
     )
 
 
@@ -147,13 +146,18 @@ def _loss(found: Accuracy, depth: int, theme: str) -> Panel:
             "type": "log",
             "range": np.log10([low / 1.5, high * 1.5]),
             "tickvals": log_ticks(low, high),
-            "title": text("training loss, nats"),
         },
         shapes=[upright(depth, {"color": THEMES[theme].muted, "width": 2})],
         high=HIGH,
         on_slide=False,
-        over=[Band([_numbers(found, warming, depth, True)], NUMBERS) for warming in WARMING],
+        over=_over(text("training loss, nats"), found, depth, True),
     )
+
+
+def _over(name: str, found: Accuracy, depth: int, losses: bool) -> list[Band]:
+    """What the numbers of a panel are, and these."""
+    numbers = [Band([_numbers(found, warming, depth, losses)], NUMBERS) for warming in WARMING]
+    return [Band([name]), *numbers]
 
 
 def _numbers(found: Accuracy, warming: str, depth: int, losses: bool) -> str:

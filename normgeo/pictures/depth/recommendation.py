@@ -88,7 +88,7 @@ def _elsewhere(found: Accuracy) -> str:
     if not kind:
         return text("No place of the norm wins at every depth here.")
     return text(
-        "{name} is clearly best with {blocks} blocks; with fewer, no other place clearly beats it.",
+        "{name} is clearly best with {blocks} blocks and never clearly beaten.",
         name=KINDS[kind].capitalize(),
         blocks=found.depths[-1],
     )
@@ -145,5 +145,5 @@ def _warm_up(found: Accuracy, depth: int) -> str:
         if found.ahead((kind, "with"), (kind, "without"), depth)
     ]
     if not helped:
-        return text("A warm-up of the learning rate does not clearly help.")
-    return text("A warm-up of the learning rate helps {names}.", names=listed(helped))
+        return text("A warm-up does not clearly help.")
+    return text("A warm-up helps {names}.", names=listed(helped))

@@ -36,7 +36,7 @@ KEY = text(
     share=SHARE,
 )
 FAR, NEVER, WORDS, END = 1.5, 1.75, 2.0, 2.6  # shares: the largest drawn, and what stands beyond
-APART = 0.03  # between seeds at one place, which would cover each other
+APART = 0.22  # of a row, between seeds at one place, which would cover each other
 UP = {"ranks": text("mean rank"), "%": text("error, %"), "nats": text("loss, nats")}
 """What stands at the left of curves, by the first word of their unit."""
 SKIPPED = 0.1  # of the steps, for the range of figures
@@ -88,7 +88,7 @@ def _steps(result: Multiples, theme: str) -> Panel:
             "zeroline": False,
         },
         {
-            "range": [count - 0.5, -0.6],
+            "range": [count - 0.4, -0.6],
             "tickvals": [*range(count)],
             "ticktext": names,
             "zeroline": False,
@@ -105,16 +105,16 @@ def _dots(result: Multiples, theme: str) -> list[go.Scatter]:
         at = [min(share, FAR) if np.isfinite(share) else NEVER for share in one.shares]
         for seed, (share, place) in enumerate(zip(one.shares, at, strict=True)):
             colors.append(method_color(normalizer_of(one.result.statement.fast)))
-            x.append(place + APART * (at[:seed].count(place) - (at.count(place) - 1) / 2))
+            x.append(place)
+            y.append(row + APART * at[:seed].count(place))
             told_.append(f"{share:.0%}" if np.isfinite(share) else text("never"))
-        y += [row] * len(at)
     inks = [_ink(one, theme) for one in result.experiments]
     return [
         go.Scatter(
             x=x,
             y=y,
             mode="markers",
-            marker={"size": 9, "color": colors, "line": {"width": 1, "color": look.paper}},
+            marker={"size": 8, "color": colors, "line": {"width": 1, "color": look.paper}},
             hovertext=told_,
             hoverinfo="text",
             showlegend=False,

@@ -148,7 +148,7 @@ def _legend(look: Theme) -> list[go.Scatter]:
             ),
             (
                 {"mode": "lines", "line": {"color": look.ink, "width": 2, "dash": PREDICTED}},
-                text("½ δᵀFδ = c: step δ, Fisher matrix F"),
+                text("Fisher matrix F: ½ δᵀFδ = c, for a step δ"),
             ),
         )
     ]

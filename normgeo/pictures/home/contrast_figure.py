@@ -69,8 +69,8 @@ def _sheet(result: EffectOnData, step: int, shape: tuple[int, ...], theme: str) 
             across | {"constrain": "domain"},
             down | {"scaleanchor": "x", "constraintoward": "top"},
         )
-    case = text("one picture") if result.dataset.image_shape else text("one case")
-    said = text("{case} of {cases:,}", case=case, cases=len(result.cases))
+    cases = text("pictures") if result.dataset.image_shape else text("cases")
+    said = text("one of {count:,} {cases}", count=len(result.cases), cases=cases)
     below = below_zero(result, step, theme)
     picture = Panel(
         across,

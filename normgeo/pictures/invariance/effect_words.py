@@ -10,9 +10,10 @@ import numpy as np
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.invariance.before_and_after import BeforeAndAfter
+from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import listed, variant
 from normgeo.pictures.invariance.effect import EffectOnData, digits_apart, movement, sign_and_words
-from normgeo.pictures.style.annotations import colored, in_lines, note
+from normgeo.pictures.style.annotations import colored, in_lines, note, width
 from normgeo.pictures.style.colors import BLUE, legible, method_color
 from normgeo.pictures.style.sheet import Band, Pair, answer
 from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
@@ -51,16 +52,22 @@ def beside(result: EffectOnData, key: str, step: int, theme: str) -> list[Band |
     effect, look, normalizer = result.effect, THEMES[theme], result.rows[key]
     method = effect.methods.get(key)
     sign, verdict = sign_and_words(effect, method, step) if method else ("", "?")
-    used = replace(normalizer, eps=normalizer.added_eps)
-    name = f"{text(used.title)}{variant(used)}"
     numbers = _numbers(result, method, step) if method else []
+    color = legible(method_color(normalizer), look.paper, look.ink)
     return [
         Pair(
-            Band([f"<b>{name}</b>"], SIZE, legible(method_color(normalizer), look.paper, look.ink)),
+            Band([_bold(normalizer)], SIZE, color),
             answer(verdict, color=marks.color(sign, theme) if sign else look.ink, sign=sign),
+            max(width(_bold(one), SIZE) for one in result.rows.values()),
         ),
-        Band(numbers, SMALL, look.muted, on_slide=numbers[:1]),
+        Band(numbers, SMALL, look.muted, on_slide=numbers[:1], brief=True),
     ]
+
+
+def _bold(normalizer: Normalizer) -> str:
+    """The name of a method, with its ε and its frozen statistics."""
+    used = replace(normalizer, eps=normalizer.added_eps)
+    return f"<b>{text(used.title)}{variant(used)}</b>"
 
 
 def missing(result: EffectOnData, key: str, step: int) -> list[dict[str, Any]]:

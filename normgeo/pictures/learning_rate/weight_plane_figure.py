@@ -27,6 +27,7 @@ VIEW = (-0.12, 1.0), (-0.18, 0.4)  # what a frame shows of it, at least
 LENGTH = 0.37  # of the arrow at norm 1 where the vertical axis is stretched to show it
 SEEN, STRETCHED = (0.12, 1.5), 2.0**10  # lengths that need no stretch; the most it stretches
 PLANE, HEAD = 220, 0.8  # pixels of the reach at least; of an arrow, at most: none is all head
+ARC, SEEN_ARC = 0.6, 4  # of the norm; pixels of a mark of an angle at least
 NUMBERS = 5  # beside the vertical axis, at most
 DIGITS = 6  # of a number, at most
 
@@ -195,8 +196,10 @@ def _arrows(
         along, across = result.way(place)
         tip = [norm + along, across]
         arc = np.linspace(0, angle, 9)
-        mark = 0.6 * norm * np.column_stack([np.cos(arc), np.sin(arc)])
-        turns += [np.array([[0.0, 0.0], tip]), gap, mark, gap]
+        mark = ARC * norm * np.column_stack([np.cos(arc), np.sin(arc)])
+        turns += [np.array([[0.0, 0.0], tip]), gap]
+        if mark[-1, 1] * plane.stretch / plane.reaches[step] * PLANE >= SEEN_ARC:
+            turns += [mark, gap]
         arrows += [np.array([[norm, 0.0], tip]), gap]
         length = float(np.hypot(along, across * plane.stretch))
         head = min(7 + line["width"], max(3.0, HEAD * length / plane.reaches[step] * PLANE))

@@ -98,10 +98,7 @@ class Recurrences(NamedTuple):
         (_, first), *normed = ((names[key], each.growth) for key, each in curves.items())
         if any(_is_gone(first) != _is_gone(growth) for _, growth in normed):
             told = "; ".join(f"{name} it {_fate(growth)}" for name, growth in normed)
-            if len(normed) == 1:  # of more, the panels tell it
-                (*_, last) = curves.values()
-                told = f"{told}, a change of it {_fate(float(last.log10_norms[0]))}"
-            return text("The state {fate}; {told}", fate=_fate(first), told=told)
+            return text("Without a norm the state {fate}; {told}", fate=_fate(first), told=told)
         (_, without), *others = (
             (names[key], _fate(float(each.log10_norms[0]))) for key, each in curves.items()
         )

@@ -211,7 +211,7 @@ def _selected(result: Neurons, norms: Array, heights: Array, ink: str) -> Iterat
         mode="markers+text",
         marker={"color": ink, "size": 18, "symbol": "circle-open", "line": {"width": 2.5}},
         text=[text("<b>neuron {h}</b>", h=h)],
-        textposition="bottom center",
+        textposition="bottom left",
         textfont={"size": SIZE, "color": ink},
         cliponaxis=False,
         hoverinfo="skip",

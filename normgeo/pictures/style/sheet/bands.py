@@ -103,14 +103,20 @@ class Band(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two bands, in a hall beside each other where both are short."""
+    """Two bands, in a hall beside each other where both are short.
+
+    Attributes:
+        least: pixels that the first one takes there, as those of other pairs are wider.
+
+    """
 
     first: Band
     second: Band
+    least: float = 0.0
 
     def height(self, room: float, form: Form) -> float:
         """Return the pixels that they take."""
-        heights = [band.height(room, form) for band in self]
+        heights = [band.height(room, form) for band in self[:2]]
         return max(heights) if self._fits(room, form) else sum(heights)
 
     def drawn(self, room: float, form: Form, theme: str, **place: Any) -> Iterator[Layout]:
@@ -120,17 +126,21 @@ class Pair(NamedTuple):
         if self._fits(room, form):
             # Their lines end at one height.
             down = self.second.height(room, form) - high
-            left = shift + self.first.width(form) + 2 * EDGE
+            left = shift + self._beside(form)
             first, second = (shift, up - max(down, 0)), (left, up - max(-down, 0))
         else:
             first, second = (shift, up), (shift, up - high)
-        for band, (across, top) in zip(self, (first, second), strict=True):
+        for band, (across, top) in zip(self[:2], (first, second), strict=True):
             yield from band.drawn(room, form, theme, xshift=across, yshift=top, **place)
 
     def _fits(self, room: float, form: Form) -> bool:
-        one_line = all(len(band.said(form)) == 1 for band in self)
-        wide = sum(band.width(form) for band in self) + 2 * EDGE
+        one_line = all(len(band.said(form)) == 1 for band in self[:2])
+        wide = self._beside(form) + self.second.width(form)
         return bool(form.high) and one_line and wide <= room
+
+    def _beside(self, form: Form) -> float:
+        """Where the second one begins."""
+        return max(self.least, self.first.width(form)) + 2 * EDGE
 
 
 class Tiles(NamedTuple):

@@ -210,7 +210,7 @@ class Panel(NamedTuple):
 
     def _lift(self, form: Form) -> float:
         """The pixels that words over it keep from labels at its left, and from it."""
-        return EDGE * bool(form.edge) + EDGE / 2 * bool(self.over)
+        return EDGE * bool(form.edge) + EDGE * (1.5 if form.high else 0.5) * bool(self.over)
 
     def _over(self, wide: float, form: Form) -> float:
         """The width of what stands over it."""
