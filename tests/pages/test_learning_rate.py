@@ -116,7 +116,7 @@ def test_fisher_tab_has_the_doubling_table_and_the_ellipse(shown):
 def test_equation_plugs_in_the_numbers_of_the_picture(shown):
     page = shown("learning_rate", dataset="wine", tab="equation", growth="4", rate="0.5")
     (formula,) = (latex.value for latex in page.app.latex)
-    before, after = re.findall(r"(\d\.\d+) → (\d\.\d+), predicted", page.captions("turn"))[0]
+    before, after = re.findall(r"(\d\.\d+) → (\d\.\d+), law", page.captions("turn"))[0]
     assert rf"\tan\theta &= \frac{{0.5 \cdot {float(before):.3g}}}{{1}}" in formula
     assert rf"\tan\theta &= \frac{{0.5 \cdot {float(after):.3g}}}{{4}}" in formula
     assert "Half the gradient at twice the radius: the turn is a quarter." in page.words

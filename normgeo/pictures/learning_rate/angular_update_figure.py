@@ -36,7 +36,7 @@ from normgeo.pictures.style.sheet import Panel, Sheet, Tiles, answer, drawn, tol
 from normgeo.pictures.style.template import CLAIM, MEASURED, PREDICTED, SMALL, THEMES, log_ticks
 
 HIGH = 162, 230  # pixels of a panel
-NAMED_AT = {True: 2 * 2**0.5, False: 8.0}  # norms at the name of a line above the law or below it
+NAMED_AT = 2 * 2**0.5  # the norm at the name of a line above the law
 
 
 def figure(result: AngularUpdate, theme: str) -> go.Figure:
@@ -144,15 +144,15 @@ def _lines(result: AngularUpdate, theme: str) -> list[go.Scatter]:
         return [measured]
     other, name = _other(result)
     claim = line(other, name, color=look.muted, width=2.5, dash=CLAIM)
-    above = curve.optimizer.power == 2
-    place = result.place(NAMED_AT[above])
-    claim.update(
-        mode="lines+text",
-        text=[name if step == place else "" for step in range(len(curve.norms))],
-        textposition="top right" if above else "bottom left",
-        textfont={"size": SMALL, "color": look.muted},
-        showlegend=False,
-    )
+    if curve.optimizer.power == 2:  # below the law is the number of the dot
+        place = result.place(NAMED_AT)
+        claim.update(
+            mode="lines+text",
+            text=[name if step == place else "" for step in range(len(curve.norms))],
+            textposition="top right",
+            textfont={"size": SMALL, "color": look.muted},
+            showlegend=False,
+        )
     predicted = line(curve.predicted_angles, text("law"), color=look.ink, width=1.8, dash=PREDICTED)
     return [measured, predicted, claim]
 

@@ -175,11 +175,9 @@ def _tile(change: Change, is_norm: bool, muted: str) -> list[str]:
     if is_norm:
         moved = f"1 → {norm_words(change.after)}"
     elif change.predicted is not None:
-        moved = text(
-            "{moved}, predicted × {factor}", moved=moved, factor=fraction(change.predicted)
-        )
+        moved = text("{moved}, law × {factor}", moved=moved, factor=fraction(change.predicted))
         if _shown(change) != change.factor:
-            moved = text("{moved}, measured {found}", moved=moved, found=number(change.factor))
+            moved = text("{moved}, here {found}", moved=moved, found=number(change.factor))
     words = norm_words(change.factor) if is_norm else fraction(_shown(change))
     factor = sized(f"<b>× {words}</b>", FACTOR)
     return [f"{factor}  {change.quantity}", colored(moved, muted, SMALL)]
