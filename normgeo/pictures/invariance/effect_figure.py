@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
+from normgeo.base.text import text
 from normgeo.pictures.invariance.dots_figure import dots, moved
 from normgeo.pictures.invariance.effect import EffectOnData, parameter
 from normgeo.pictures.invariance.effect_words import beside, heading, missing, what_is_drawn
@@ -48,11 +49,12 @@ def figure(result: EffectOnData, theme: str) -> go.Figure:
     whole, words = drawn(sheets, traces, theme, opening)
     whole.update_layout(meta={**whole.layout.meta, "picks": [grid.picks(result.names)]})
     names = (number(strength, 6) for strength in effect.strengths)
+    slid = parameter(effect.transform)
     add_slider(
         whole,
         frames(names, changes, words, moving),
         start=opening,
-        prefix=f"{parameter(effect.transform)} = ",
+        prefix=f"{text('factor {name}', name=slid) if effect.transform.rescales else slid} = ",
         theme=theme,
         setting="delta",
         values=[as_text(float(strength)) for strength in effect.strengths],
