@@ -12,6 +12,7 @@ settings = frame.begin(
     controls=page.controls(),
     more=() if network.is_asked() else CHOICES,
     tabs=TABS,
+    defaults=page.defaults(),
     picture=page.main_picture(),
 )
 

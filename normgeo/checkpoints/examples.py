@@ -21,6 +21,7 @@ class Example:
     Attributes:
         key: its name. title: in a few words. story: what it shows.
         optimizer, rate, decay, batch_size: what it was trained with.
+        neuron: the one that the story is of.
 
     """
 
@@ -31,6 +32,7 @@ class Example:
     rate: float
     decay: float
     batch_size: int
+    neuron: int = 0
 
     @property
     def path(self) -> Path:
@@ -53,6 +55,7 @@ EXAMPLES: Mapping[str, Example] = {
             0.1,
             0.003,
             64,
+            neuron=11,
         ),
         Example(
             "layer",

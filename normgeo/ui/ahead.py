@@ -23,6 +23,7 @@ from normgeo.base.budget import MEGABYTE, PAGES
 from normgeo.base.cache import Cache
 from normgeo.base.refusal import Refusal
 from normgeo.base.rules import Choice
+from normgeo.checkpoints.examples import EXAMPLES
 from normgeo.claims import checked
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.named import NORMALIZERS
@@ -48,7 +49,7 @@ OPENED: Mapping[str, Mapping[str, Any]] = {
     "placement": {},
     "experiments": {},
     "order": {},
-    "trained_layer": {},
+    "trained_layer": {"neuron": EXAMPLES[Settings.layer].neuron},
 }
 """The pictures that pages open with, and where a page's default is not that of `Settings`."""
 

@@ -50,13 +50,13 @@ def test_outputs_stand_still_on_the_null_walk_alone(server, page, wait_settled):
     page.goto(f"{server}/symmetry?dataset=wine&method=layer&walk=0")
     wait_settled(page)
     figure = page.locator(".st-key-figure_walk")
-    expect(figure.get_by_text("KL = 0", exact=True)).to_have_count(2)
+    expect(figure.get_by_text("KL = 0:", exact=True)).to_have_count(2)
     slider = figure.get_by_role("slider")
     slider.focus()
     for _ in range(4):
         page.keyboard.press("ArrowRight")
     expect(figure.get_by_text("every w × 2")).to_be_visible()
-    expect(figure.get_by_text("KL = 0", exact=True)).to_have_count(1)
+    expect(figure.get_by_text("KL = 0:", exact=True)).to_have_count(1)
     expect(page).not_to_have_url(re.compile("walk=0"))  # 1 is the default
 
 

@@ -52,11 +52,15 @@ def test_table_has_a_row_for_each_neuron(shown):
 
 def test_chosen_neuron_is_told_and_kept_in_the_address(shown):
     page = shown("your_network")
-    assert "Neuron 0: norm of the row 1.35" in page.words
-    page.app.number_input(key="neuron").set_value(11).run()
-    assert page.query["neuron"] == "11"
-    assert "Neuron 11, frozen: norm of the row 7.92" in page.words
+    assert "Neuron 11, frozen: norm of the row 7.92" in page.words, "of which the story is"
     assert "neuron 11" in str(page.figure("trained_layer")["data"])
+    assert page.query == {}
+    page.app.number_input(key="neuron").set_value(0).run()
+    assert page.query["neuron"] == "0"
+    assert "Neuron 0: norm of the row 1.35" in page.words
+    assert "Neuron 0: norm" in shown("your_network", neuron="0").words
+    for layer in ("layer", "pre_norm"):
+        assert "Neuron 0: norm" in shown("your_network", layer=layer).words
 
 
 def test_neuron_that_a_layer_lacks_is_its_last_one(shown):

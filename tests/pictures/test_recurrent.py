@@ -351,7 +351,13 @@ def test_verdict_tells_what_becomes_of_the_state_and_of_a_change(settings):
             continue
         said, said_within = verdict.split("; with layer norm it ")
         is_told(said, state if of_state else plain.factor**settings.length)
-        is_told(said_within, within if of_state else normed.factor**settings.length)
+        change = normed.factor**settings.length
+        if of_state:
+            said_within, told, said_of_change = said_within.partition(", but a change of it ")
+            assert bool(told) == (not 0.01 <= change <= 100)
+            if told:
+                is_told(said_of_change, change)
+        is_told(said_within, within if of_state else change)
     assert True in forms or settings.activation == "tanh"
 
 

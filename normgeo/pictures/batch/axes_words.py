@@ -55,7 +55,9 @@ def _numbers(found: Shared | str | None, place: Place) -> list[str]:
 
 def one_case(images: bool) -> str:
     """Why batch norm has no z of a neuron in a batch of one case, but of a channel."""
-    alone = text("One case gives batch norm one number per neuron: σ = 0, and z = 0/0 is no number.")
+    alone = text(
+        "One case gives batch norm one number per neuron: σ = 0, and z = 0/0 is no number."
+    )
     return f"{alone} {text('A channel still has all its pixels.')}" if images else alone
 
 

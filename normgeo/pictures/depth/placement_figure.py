@@ -134,7 +134,7 @@ def _accuracy(found: Accuracy, depth: int, theme: str) -> Panel:
         ],
         high=HIGH,
         share=1.5,
-        over=_over(text("test accuracy"), found, depth, False),
+        over=_over(text("test accuracy, log scale of errors"), found, depth, False),
     )
 
 

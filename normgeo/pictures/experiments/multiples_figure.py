@@ -26,7 +26,7 @@ from normgeo.pictures.style.template import MEASURED, SMALL, THEMES, VARIANT, po
 from normgeo.tables import marks
 
 SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
-HIGH, STEPS_HIGH = (62, 170), (112, 300)  # pixels of a panel
+HIGH, STEPS_HIGH = (125, 170), (330, 300)  # pixels of a panel
 IN_A_ROW = 4
 THIN = 2.5  # of a line in so small a panel
 SHARE = f"{FASTER:.0%}"
@@ -84,7 +84,9 @@ def _steps(result: Multiples, theme: str) -> Panel:
             "range": [0, END],
             "tickvals": [*ticks],
             "ticktext": [*map(str, ticks.values())],
-            "title": text("steps to the second's best, of the second's own steps"),
+            "title": text(
+                "steps the first needs to reach the second's best (100%: as many as the second)"
+            ),
             "zeroline": False,
         },
         {
@@ -114,7 +116,7 @@ def _dots(result: Multiples, theme: str) -> list[go.Scatter]:
             x=x,
             y=y,
             mode="markers",
-            marker={"size": 8, "color": colors, "line": {"width": 1, "color": look.paper}},
+            marker={"size": 10, "color": colors, "line": {"width": 1, "color": look.paper}},
             hovertext=told_,
             hoverinfo="text",
             showlegend=False,

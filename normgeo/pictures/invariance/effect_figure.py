@@ -99,7 +99,7 @@ def _panel(result: EffectOnData, key: str, step: int, theme: str) -> Panel:
     else:
         neurons = len(method.before.z)
         sizes = [np.abs(method.before.z).max(), *(np.abs(a.z).max() for a in method.after)]
-        reach = 1.5 * max(map(float, sizes))
+        reach = 1.35 * max(map(float, sizes))
         widest = max(f"−{reach:.0f}", "0.000", key=len)
         tick = _one_digit(0.71 * reach or 1.0)  # a label near the end would touch a frame
         x |= {"range": [-0.6, neurons - 0.4], "dtick": max(1, -(-neurons // 5))}

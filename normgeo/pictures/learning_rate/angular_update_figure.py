@@ -37,6 +37,7 @@ from normgeo.pictures.style.template import CLAIM, MEASURED, PREDICTED, SMALL, T
 
 HIGH = 162, 230  # pixels of a panel
 NAMED_AT = 2 * 2**0.5  # the norm at the name of a line above the law
+CLEAR = 2 * "\N{NO-BREAK SPACE}"  # before it, as the line falls
 
 
 def figure(result: AngularUpdate, theme: str) -> go.Figure:
@@ -148,7 +149,7 @@ def _lines(result: AngularUpdate, theme: str) -> list[go.Scatter]:
         place = result.place(NAMED_AT)
         claim.update(
             mode="lines+text",
-            text=[name if step == place else "" for step in range(len(curve.norms))],
+            text=[CLEAR + name if step == place else "" for step in range(len(curve.norms))],
             textposition="top right",
             textfont={"size": SMALL, "color": look.muted},
             showlegend=False,

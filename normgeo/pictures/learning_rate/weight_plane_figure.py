@@ -23,10 +23,11 @@ LEVELS = 9  # of the loss, each in a color of its own
 DARKEST = 0.62  # share of the method's color: words are read on it
 PIXELS = (940, 680)  # of the image, across and up
 ACROSS, UP = (-0.75, 1.6), (-0.75, 0.95)  # what it covers, in units of the reach
-VIEW = (-0.12, 1.0), (-0.18, 0.4)  # what a frame shows of it, at least
+VIEW = (-0.12, 1.0), (-0.11, 0.45)  # what a frame shows of it, at least, and at most upward
+LEAST_UP, WORDS = 0.19, 0.11  # upward at least, and over the longest arrow
 LENGTH = 0.37  # of the arrow at norm 1 where the vertical axis is stretched to show it
 SEEN, STRETCHED = (0.12, 1.5), 2.0**10  # lengths that need no stretch; the most it stretches
-PLANE, HEAD = 220, 0.8  # pixels of the reach at least; of an arrow, at most: none is all head
+PLANE, HEAD = 280, 0.8  # pixels of the reach at least; of an arrow, at most: none is all head
 ARC, SEEN_ARC = 0.6, 4  # of the norm; pixels of a mark of an angle at least
 NUMBERS = 5  # beside the vertical axis, at most
 DIGITS = 6  # of a number, at most
@@ -39,12 +40,14 @@ class Plane(NamedTuple):
 
     Attributes:
         stretch: of the axis across the weights. reaches: how far each frame shows.
+        top: how far upward, as a share of that.
         sources: images of the loss, different ones. image: which of them a frame shows.
 
     """
 
     stretch: float
     reaches: tuple[float, ...]
+    top: float
     sources: tuple[str, ...]
     image: tuple[int, ...]
 
@@ -62,19 +65,24 @@ class Plane(NamedTuple):
             data_uri(indexed(level, shades)) for level in _levels(result.planes, seen, stretch)
         )
         places = [0 if len(seen) == 1 else seen.index(reach) for reach in reaches]
-        return cls(stretch, reaches, sources, tuple(places))
+        longest = max(
+            result.way(step)[1] * stretch / reach
+            for step, reach in zip(steps, reaches, strict=True)
+        )
+        top = float(np.clip(longest + WORDS, LEAST_UP, VIEW[1][1]))
+        return cls(stretch, reaches, top, sources, tuple(places))
 
     def view(self, step: int) -> tuple[tuple[str, list[float]], tuple[str, list[float]]]:
         """The part of the plane that a frame shows, by axis."""
         reach = self.reaches[step]
         up = reach / self.stretch
-        (left, right), (low, high) = VIEW
-        return ("xaxis", [left * reach, right * reach]), ("yaxis", [low * up, high * up])
+        (left, right), (low, _) = VIEW
+        return ("xaxis", [left * reach, right * reach]), ("yaxis", [low * up, self.top * up])
 
     def pixels(self, wide: float, high: float) -> float:
         """The pixels of the reach on a panel: as many across as up."""
-        (left, right), (low, top) = VIEW
-        return min(wide / (right - left), high / (top - low))
+        (left, right), (low, _) = VIEW
+        return min(wide / (right - left), high / (self.top - low))
 
     def still(self, result: AngularUpdate, step: int) -> list[int]:
         """The steps beside its own that a frame can show apart: at norm 1, then at larger norms."""

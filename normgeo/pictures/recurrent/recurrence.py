@@ -98,6 +98,10 @@ class Recurrences(NamedTuple):
         (_, first), *normed = ((names[key], each.growth) for key, each in curves.items())
         if any(_is_gone(first) != _is_gone(growth) for _, growth in normed):
             told = "; ".join(f"{name} it {_fate(growth)}" for name, growth in normed)
+            (*_, last) = curves.values()
+            change = float(last.log10_norms[0])
+            if len(normed) == 1 and _is_gone(change):  # of more, the panels tell it
+                told = text("{told}, but a change of it {fate}", told=told, fate=_fate(change))
             return text("Without a norm the state {fate}; {told}", fate=_fate(first), told=told)
         (_, without), *others = (
             (names[key], _fate(float(each.log10_norms[0]))) for key, each in curves.items()

@@ -73,8 +73,8 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
         found = [colored(f"<b>{whole[plain]}</b>", colors[plain], NUMBERS)]
         for key in others:
             title = result.setup.methods[key].title.replace(" ", KEPT)
-            large = colored(f"<b>{whole[key]}</b>", colors[key], NUMBERS)
-            found.append(f"{colored(title, colors[key], SMALL)}{KEPT}{large}")
+            large = sized(f"<b>{whole[key]}</b>", NUMBERS)
+            found.append(colored(f"{title}{KEPT}{large}", colors[key], SMALL))
         return f"{KEPT} ".join(found)
 
     norms = {key: float(curves.log10_norms[0]) for key, curves in methods.items()}

@@ -29,6 +29,13 @@ def controls() -> tuple[str, ...]:
     return ("subject", "layer") if own.held() is None else ("subject",)
 
 
+def defaults() -> dict[str, Any]:
+    """The neuron that is selected where the address names none: that of the story."""
+    shown = EXAMPLES.get(st.query_params.get("layer", Settings.layer))
+    mine = network.is_asked() or own.held() is not None
+    return {} if mine or shown is None else {"neuron": shown.neuron}
+
+
 def question() -> str:
     """The question that the page answers, of a layer or of a network."""
     if network.is_asked():

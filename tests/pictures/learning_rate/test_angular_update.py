@@ -333,7 +333,7 @@ def test_key_of_the_angles_stands_over_them_and_names_what_the_other_law_is() ->
             assert tan[-1] / tan[0] == pytest.approx(32**-power)
         title = f"angle θ of a step; law: tan θ ∝ 1/‖w‖{'²' * (law == 2)}"
         assert title in [note.text for note in figure.layout.annotations]
-        assert [words for words in lines[other].text or () if words] == [other] * named
+        assert [words.strip() for words in lines[other].text or () if words] == [other] * named
         assert figure.layout.legend.x == figure.layout.xaxis2.domain[0]
         for form in ("hall", "slide"):
             assert (figure.layout.meta[form]["legend"]["x"] > 0.5) == named, form
