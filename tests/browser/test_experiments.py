@@ -19,8 +19,9 @@ def test_click_on_a_small_picture_opens_it_large_and_the_pen_follows_the_slider(
     n = [*STATEMENTS].index("handwriting") + 2
     panel = f".draglayer .x{n}y{n} .nsewdrag"  # the curves of a subplot go beyond its panel
     small = page.locator(f".st-key-figure_experiments {panel}")
-    small.scroll_into_view_if_needed()
-    strip = page.locator(".st-key-figure_experiments .draglayer .xy .nsewdrag").bounding_box()
+    rows = page.locator(".st-key-figure_experiments .draglayer .xy .nsewdrag")
+    rows.scroll_into_view_if_needed()
+    strip = rows.bounding_box()
     page.mouse.click(strip["x"] + 5, strip["y"] + strip["height"] / 2)  # the fourth row of seven
     page.wait_for_url("**tab=draw*")
     small.scroll_into_view_if_needed()

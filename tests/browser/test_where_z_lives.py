@@ -96,8 +96,8 @@ def test_both_figures_of_the_page_show_one_strength(shown):
     for figure, key, strength in ((main, "ArrowLeft", "2"), (FIGURE, "Home", "−3")):
         shown.locator(f"{figure} input[type=range]").focus()
         shown.keyboard.press(key)
-        for one in words:
-            expect(one).to_have_text(f"δ = {strength}")
+        for one, said in zip(words, ("factor δ", "δ"), strict=True):
+            expect(one).to_have_text(f"{said} = {strength}")
     expect(shown).to_have_url(re.compile("delta=-3"))
     still(shown)
     assert shown.locator(FIGURE).get_by_text("case 0: x × −3").count() == 1

@@ -26,7 +26,7 @@ from normgeo.pictures.style.template import MEASURED, SMALL, THEMES, VARIANT, po
 from normgeo.tables import marks
 
 SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
-HIGH, STEPS_HIGH = (125, 170), (330, 300)  # pixels of a panel
+HIGH, STEPS_HIGH = (125, 170), (230, 300)  # pixels of a panel
 IN_A_ROW = 4
 THIN = 2.5  # of a line in so small a panel
 SHARE = f"{FASTER:.0%}"
