@@ -516,3 +516,17 @@ def test_code_names_what_differs_from_the_defaults(subtests):
             code = PICTURES[name].code(Settings(**changed))
             assert "Settings(seed=5, theme='dark')" in code
             compile(code, name, "exec")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "said"),
+    [("digits", "Columns are neurons, below channels."), ("iris", "Columns are neurons.")],
+)
+def test_what_columns_are_is_said_on_pages_and_slides(dataset, said):
+    """A slide has the array of neurons alone, and images are drawn of images only."""
+    view = PICTURES["axes"]
+    layout = view.figure(view.compute(Settings(dataset=dataset)), "light").layout
+    assert sum(one.text.endswith(said) for one in layout.annotations) == 1
+    on_slide = [one.get("text", "") for one in layout.meta["slide"]["annotations"].values()]
+    (slide,) = (words.replace("<br>", " ") for words in on_slide if "Columns" in words)
+    assert slide.startswith("Columns are neurons. Accuracy: mean of ")

@@ -182,3 +182,23 @@ def test_answer_of_one_sentence_is_a_headline_without_a_full_stop(
     sentences: list[str], told: str | None
 ) -> None:
     assert [*answer(*sentences).sentences] == ([f"<b>{told}</b>"] if told else [])
+
+
+def test_a_phone_has_the_words_of_a_slide_only_where_they_are_said_to_be_for_both() -> None:
+    narrow, page = FORMS["narrow"], FORMS[""]
+    for brief in (False, True):
+        band = Band(["long"], on_slide=["short"], brief=brief)
+        assert band.said(page) == ["long"]
+        assert band.said(page._replace(slide=True)) == ["short"]
+        assert band.said(narrow) == (["short"] if brief else ["long"])
+
+
+def test_a_phone_leaves_out_panels_that_have_no_place_there() -> None:
+    panels = [Panel(AXIS, AXIS, ["kept"]), Panel(AXIS, AXIS, ["left out"])]
+    meta = Sheet([], rows=[panels], phone=[[0]]).on([line(), line("2")], "light").layout.meta
+    assert meta["narrow"]["absent"] == ["x2"]
+    assert "absent" not in meta["hall"]
+    hidden = [
+        at for at, one in meta["narrow"]["annotations"].items() if one.get("visible") is False
+    ]
+    assert len(hidden) == 1, "its words too"

@@ -83,15 +83,14 @@ def _sheet(result: Axes, m: int, places: list[Place], theme: str) -> Sheet:
         phone.insert(0, [count * len(columns)])  # the answer
         columns.append(accuracy_figure.panel(result.accuracy, m, SHARE, theme))
     about = accuracy_figure.about(result.accuracy) if result.accuracy is not None else ""
-    columns_are = text("Columns are neurons, below channels.")
-    if len(places) == 1:
-        columns_are = text("Columns are {name}s.", name=places[0].channel)
+    neurons = text("Columns are neurons.")
+    across = text("Columns are neurons, below channels.") if len(places) > 1 else neurons
     faded = cases_drawn(m, places[-1])
     brief = accuracy_figure.in_short(result.accuracy) if result.accuracy is not None else ""
     said = told(
         theme,
-        " ".join(filter(None, (about, faded, columns_are))),
-        on_slide=[" ".join(filter(None, (text("Columns are neurons."), brief, faded)))],
+        " ".join(filter(None, (about, faded, across))),
+        on_slide=[" ".join(filter(None, (neurons, brief, faded)))],
     )
     if m == 1:
         said = Band([one_case(len(places) > 1)], on_slide=[one_case(False)])
