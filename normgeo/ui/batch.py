@@ -1,4 +1,4 @@
-"""The tabs of the page Batch: the noise of a batch, a real network, the equation."""
+"""The tabs of the page Batch: the noise of a batch, images, a real network, the equation."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import streamlit as st
 from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.normalizers.batch_statistics import ONE_CASE, TWO_CASES
+from normgeo.normalizers.shared_statistics import SHARINGS
 from normgeo.pictures.batch.accuracy import RATE, RATE_AT
 from normgeo.pictures.batch.axes import Shared, nothing_measured
 from normgeo.pictures.batch.noise import Noise
@@ -138,6 +139,11 @@ def _train() -> None:
         url.change(tab="network", batch_size=m)
 
 
+def images(settings: Settings, drawn: Any) -> None:
+    """Draw who shares a statistic where a case has images, not numbers."""
+    results.show("channels", settings)
+
+
 def network(settings: Settings, drawn: Any) -> None:
     """Train a small network, on demand, with a bar and a way to stop."""
     clicked = st.session_state.pop(_CLICKED, None) == settings.batch_size
@@ -172,8 +178,6 @@ def equation(settings: Settings, drawn: Any) -> None:
     if drawn is None:
         st.markdown(str(ABOVE))
         return
-    images = drawn.maps is not None
-    panels = drawn.panels[drawn.opens_at]
     left, right = st.columns(2, gap="large")
     with left:
         st.latex(
@@ -181,9 +185,8 @@ def equation(settings: Settings, drawn: Any) -> None:
             r"\sigma^2 = \frac{1}{|S|}\sum_{S} (a - \mu)^2"
         )
         lines = [
-            rf"{tex.words(text(panel.sharing.title))}:\quad "
-            + _numbers(panel.maps if images else panel.flat)
-            for panel in panels.values()
+            rf"{tex.words(text(SHARINGS[key].title))}:\quad {_numbers(found)}"
+            for key, found in drawn.panels[drawn.opens_at].items()
         ]
         st.latex(r"\begin{aligned} &" + r"\\[6pt] &".join(lines) + r"\end{aligned}")
     with right:
@@ -191,8 +194,7 @@ def equation(settings: Settings, drawn: Any) -> None:
             (
                 text(
                     "S is the set of lit entries, which share one μ and one σ. The numbers are "
-                    "those of the marked {entry}, in a batch of {m}.",
-                    entry=text("pixel") if images else text("entry"),
+                    "those of the marked entry, in a batch of {m}.",
                     m=drawn.opens_at,
                 ),
                 text(
@@ -209,9 +211,9 @@ def equation(settings: Settings, drawn: Any) -> None:
         )
 
 
-def _numbers(found: Shared | str | None) -> str:
+def _numbers(found: Shared | str) -> str:
     """Return the fraction of Eq. 5 for one entry, in KaTeX."""
-    if not isinstance(found, Shared):
+    if isinstance(found, str):
         return tex.words(text("the groups do not divide the channels"))
     entry = found.entry
     if entry.z is None:
@@ -224,6 +226,7 @@ def _numbers(found: Shared | str | None) -> str:
 
 TABS: Tabs = {
     "noise": (text("Small batches"), noise),
+    "images": (text("Images"), images),
     "network": (text("A real network"), network),
     "equation": (text("Equation"), equation),
 }

@@ -15,7 +15,7 @@ def test_page_answers_with_the_shapes_of_all_four_methods(shown):
     words = page.captions("axes")
     for method in ("batch norm", "layer norm", "instance norm", "group norm"):
         assert f">{method}</b>" in words
-    for part in ("μ per channel", "of 144 pixels", "μ per case, group", "of 72 pixels"):
+    for part in ("μ per neuron", "of 8 numbers", "μ per case, group", "of 4 numbers"):
         assert part in words
     accuracy = PICTURES["axes"].compute(Settings()).told("layer", 2)[0]
     assert f"layer norm {accuracy:.0%}" in words
@@ -51,18 +51,22 @@ def test_batch_of_two_is_explained_and_so_is_how_far_to_trust_the_prediction(sho
 def test_equation_has_the_numbers_of_the_figure(shown):
     page = shown("batch", tab="equation", batch_size="4")
     (fractions,) = [e.value for e in page.app.latex if "batch norm" in e.value]
-    assert fractions.count(r"\frac") == 4
-    z = PICTURES["axes"].compute(Settings(batch_size=4)).panels[4]["batch"].maps.entry.z
+    assert fractions.count(r"\frac") == 3
+    assert r"\sigma = 0" in fractions, "of instance norm, a number each"
+    z = PICTURES["axes"].compute(Settings(batch_size=4)).panels[4]["batch"].entry.z
     assert f"= {z:.3g}" in fractions
     assert f"<b>z of ○ = {number(z)}</b>" in page.captions("axes")
 
 
-def test_equation_of_data_without_images_has_the_numbers_of_the_neurons(shown):
-    page = shown("batch", tab="equation", dataset="iris")
-    (fractions,) = [e.value for e in page.app.latex if "batch norm" in e.value]
-    z = PICTURES["axes"].compute(Settings(dataset="iris")).panels[2]["layer"].flat.entry.z
-    assert f"= {z:.3g}" in fractions
-    assert "pixel" not in page.words
+def test_images_are_a_tab_and_data_without_images_a_sentence(shown):
+    page = shown("batch", tab="images", batch_size="4")
+    assert page.figures == ["axes", "channels"]
+    z = PICTURES["channels"].compute(Settings(batch_size=4)).panels[4]["batch"].entry.z
+    for part in ("μ per channel", "of 144 pixels", "of 72 pixels", f"z of ○ = {number(z)}"):
+        assert part in page.captions("channels")
+    page = shown("batch", tab="images", dataset="iris")
+    assert page.figures == ["axes"]
+    assert "Channels are those of images, and Iris has none: choose the digits." in page.words
 
 
 @pytest.mark.usefixtures("nothing_kept")

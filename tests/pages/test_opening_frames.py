@@ -19,6 +19,7 @@ ENDS = {
     "where_z_lives": (-3.0, 5.0),
     "turn": (0.5, 16.0),
     "axes": (1, 128),
+    "channels": (1, 128),
     "recurrence": (0.5, 2.0),
     "walk": (-0.75, 3.0),
     "placement": (1, 32),
@@ -31,7 +32,11 @@ ENDS = {
     "convolution": (0.25, 4.0),
 }
 """Values of the settings of all sliders that follow the address, at both ends."""
-SMALL = {"effect": {"dataset": "iris"}, "recurrence": {"length": "8", "neurons": "8"}}
+SMALL = {
+    "effect": {"dataset": "iris"},
+    "channels": {"dataset": "digits"},
+    "recurrence": {"length": "8", "neurons": "8"},
+}
 TAB = {
     "draw": "draw",
     "reader": "reader",
@@ -41,6 +46,7 @@ TAB = {
     "handwriting": "handwriting",
     "mnist": "mnist",
     "convolution": "convolution",
+    "channels": "images",
 }
 
 
@@ -72,7 +78,7 @@ def test_description_is_that_of_the_frame_that_opens(name):
         pytest.param(
             names,
             id="-".join(names),
-            marks=[pytest.mark.exhaustive] * (PAGE_OF[names[0]] not in {"home", "batch"}),
+            marks=[pytest.mark.exhaustive] * (names[0] != "axes" and PAGE_OF[names[0]] != "home"),
         )
         for names in (
             [name for name in ENDS if PAGE_OF[name] == "home"],

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from normgeo.base.progress import Stop
+from normgeo.base.refusal import Refusal
 from normgeo.datasets.datasets import DATASETS
 from normgeo.normalizers.batch_statistics import ONE_CASE
 from normgeo.normalizers.named import NORMALIZERS
@@ -25,6 +26,7 @@ from tests.pairwise import loops
 
 HARDEST = {
     "axes": Settings(batch_size=3, groups=3, dataset="diabetes"),
+    "channels": Settings(batch_size=3, groups=3),
     "noise": Settings(neurons=256),
     "training": Settings(dataset="iris", batch_size=128, epochs=50),
 }
@@ -39,6 +41,11 @@ def table(name: str, settings: Settings = Settings()) -> list[dict]:  # noqa: B0
 @pytest.fixture(scope="module")
 def axes() -> list[dict]:
     return table("axes")
+
+
+@pytest.fixture(scope="module")
+def channels() -> list[dict]:
+    return table("channels")
 
 
 @cache
@@ -67,10 +74,7 @@ def of(rows: list[dict], **wanted: object) -> list[dict]:
     return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
 
 
-IMAGES = "cases × channels × height × width"
-
-
-def test_entries_of_images_that_share_a_statistic(axes, subtests):
+def test_entries_of_images_that_share_a_statistic(channels, subtests):
     for method, statistics, entries in [
         ("batch norm", 4, 4 * 36),
         ("layer norm", 4, 4 * 36),
@@ -78,13 +82,13 @@ def test_entries_of_images_that_share_a_statistic(axes, subtests):
         ("group norm", 8, 2 * 36),
     ]:
         with subtests.test(method=method, statistics=statistics, entries=entries):
-            (row,) = of(axes, batch=4, array=IMAGES, method=method)
+            (row,) = of(channels, batch=4, method=method)
             assert (row["statistics"], row["entries each"]) == (statistics, entries)
 
 
-def test_another_batch_moves_z_of_batch_norm_alone(axes):
+def test_another_batch_moves_z_of_batch_norm_alone(channels):
     for sharing in SHARINGS.values():
-        values = {round(row["z"], 12) for row in of(axes, array=IMAGES, method=sharing.title)}
+        values = {round(row["z"], 12) for row in of(channels, method=sharing.title)}
         assert len(values) == (8 if sharing.key == "batch" else 1), sharing.title
 
 
@@ -99,17 +103,17 @@ def test_of_two_cases_batch_norm_keeps_a_sign_and_says_so_with_its_tick():
         assert [tick[:2] for tick in ticks] == [(1, 2)]
 
 
-def test_batch_of_one_image_is_instance_norm_and_of_one_case_has_no_z(axes):
-    (batch,) = of(axes, batch=1, array=IMAGES, method="batch norm")
-    (instance,) = of(axes, batch=1, array=IMAGES, method="instance norm")
+def test_batch_of_one_image_is_instance_norm_and_of_one_case_has_no_z(axes, channels):
+    (batch,) = of(channels, batch=1, method="batch norm")
+    (instance,) = of(channels, batch=1, method="instance norm")
     assert batch["z"] == instance["z"]
-    (row,) = of(axes, batch=1, array="cases × neurons", method="batch norm")
+    (row,) = of(axes, batch=1, method="batch norm")
     assert row["z"] is None
     assert "σ = 0" in row["problem"]
 
 
 def test_groups_that_do_not_divide_leave_the_other_methods_their_picture():
-    rows = table("axes", Settings(groups=3))
+    rows = table("channels", Settings(groups=3))
     for row in rows:
         assert (row["z"] is None) == (row["problem"] != "")
     assert all("got 3 groups" in row["problem"] for row in of(rows, method="group norm"))
@@ -345,8 +349,12 @@ def test_every_frame_states_the_same_slots(rows, subtests):
 
 def test_no_ring_and_no_frame_is_cut_by_the_end_of_its_array():
     """As high as an array is on a page, where a pixel of its axis is one of the screen."""
-    picture = PICTURES["axes"]
-    layout = picture.figure(picture.compute(Settings(dataset="digits")), "light").layout
+    for picture in (PICTURES["axes"], PICTURES["channels"]):
+        layout = picture.figure(picture.compute(Settings()), "light").layout
+        assert rings_inside(layout) == 4, "one for the array of each method"
+
+
+def rings_inside(layout) -> int:
     paper = layout.height - layout.margin.t - layout.margin.b
     rings = 0
     for shape in layout.shapes:
@@ -362,7 +370,7 @@ def test_no_ring_and_no_frame_is_cut_by_the_end_of_its_array():
         assert top <= min(ends) - pixels
         assert max(ends) + pixels <= bottom
         rings += ring
-    assert rings == 2 * 4, "one for each array of each method"
+    return rings
 
 
 @pytest.mark.parametrize(
@@ -395,16 +403,15 @@ def test_figure_that_opens_at_a_size_is_the_frame_of_that_size(dataset, frames):
 
 
 @pytest.mark.exhaustive
-def test_only_images_have_panels_of_images(subtests):
+def test_only_images_have_channels(subtests):
     for dataset in DATASETS:
         with subtests.test(dataset=dataset):
-            result = PICTURES["axes"].compute(Settings(dataset=dataset))
-            images = DATASETS[dataset].load().image_shape is not None
-            assert (result.maps is not None) == images
-            arrays = {row["array"] for row in PICTURES["axes"].table(result).records()}
-            assert (IMAGES in arrays) == images
-            drawn = PICTURES["axes"].figure(result, "light").layout.annotations
-            assert any("channel" in note.text for note in drawn) == images
+            if DATASETS[dataset].load().image_shape is None:
+                with pytest.raises(Refusal, match=r"has none: choose the digits\.$"):
+                    PICTURES["channels"].compute(Settings(dataset=dataset))
+            else:
+                assert "μ per channel" in figure_words("channels", Settings(dataset=dataset))
+            assert "channel" not in figure_words("axes", Settings(dataset=dataset))
 
 
 def test_picture_opens_at_the_nearest_size(subtests):
@@ -417,13 +424,13 @@ def test_picture_opens_at_the_nearest_size(subtests):
 
 def test_lit_entries_are_those_that_share_the_statistic():
     """Against a count: what is lit has as many entries as a statistic has."""
-    result = PICTURES["axes"].compute(Settings())
-    pixels = result.maps.shape[2] * result.maps.shape[3]
-    for panels in result.panels.values():
-        for panel in panels.values():
-            for found, size in ((panel.flat, 1), (panel.maps, pixels)):
+    for name in ("axes", "channels"):
+        result = PICTURES[name].compute(Settings())
+        pixels = np.prod(result.values.shape[2:], dtype=int)
+        for panels in result.panels.values():
+            for found in panels.values():
                 rows, columns = np.diff(found.cases)[0] + 1, np.diff(found.channels)[0] + 1
-                assert rows * columns * size == found.entries
+                assert rows * columns * pixels == found.entries
 
 
 def test_chosen_method_is_trained_beside_batch_and_layer_norm(subtests):
@@ -519,14 +526,16 @@ def test_code_names_what_differs_from_the_defaults(subtests):
 
 
 @pytest.mark.parametrize(
-    ("dataset", "said"),
-    [("digits", "Columns are neurons, below channels."), ("iris", "Columns are neurons.")],
+    ("name", "said", "after"),
+    [
+        ("axes", "Columns are neurons.", "Accuracy: mean of "),
+        ("channels", "Columns are channels.", "Faded cases "),
+    ],
 )
-def test_what_columns_are_is_said_on_pages_and_slides(dataset, said):
-    """A slide has the array of neurons alone, and images are drawn of images only."""
-    view = PICTURES["axes"]
-    layout = view.figure(view.compute(Settings(dataset=dataset)), "light").layout
+def test_what_columns_are_is_said_on_pages_and_slides(name, said, after):
+    view = PICTURES[name]
+    layout = view.figure(view.compute(Settings()), "light").layout
     assert sum(one.text.endswith(said) for one in layout.annotations) == 1
     on_slide = [one.get("text", "") for one in layout.meta["slide"]["annotations"].values()]
     (slide,) = (words.replace("<br>", " ") for words in on_slide if "Columns" in words)
-    assert slide.startswith("Columns are neurons. Accuracy: mean of ")
+    assert slide.startswith(f"{said} {after}")

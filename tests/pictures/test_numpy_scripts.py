@@ -286,12 +286,14 @@ def test_axes(rows, subtests):
                 "seed": seed,
                 "batch_size": batch_size,
             }
-            script, _, words = written("axes", dataset=dataset, **chosen)
-            shown = [re.search("z of ○ = ([^<]+)", word) for word in words]
-            said = [line.rpartition("z = ")[2] for line in printed(script)]
-            expected = [numbers(found[1]) for found in shown if found]
-            assert [numbers(word) for word in said] == expected
-            assert expected
+            names = ["axes", "channels"] if dataset == "digits" else ["axes"]
+            for name in names:
+                script, _, words = written(name, dataset=dataset, **chosen)
+                shown = [re.search("z of ○ = ([^<]+)", word) for word in words]
+                said = [line.rpartition("z = ")[2] for line in printed(script)]
+                expected = [numbers(found[1]) for found in shown if found]
+                assert [numbers(word) for word in said] == expected
+                assert expected
 
 
 def test_digits_that_are_nothing_but_rounding_are_not_printed():

@@ -6,6 +6,7 @@ from normgeo.pictures.picture import Picture
 
 PICTURES = (
     Picture(axes.STUDY, axes_figure.figure, axes_in_numpy.script),
+    Picture(axes.IMAGES, axes_figure.figure, axes_in_numpy.script),
     Picture(noise.STUDY, noise_figure.figure),
     Picture(training.STUDY, training_figure.figure),
 )

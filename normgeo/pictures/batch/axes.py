@@ -75,35 +75,34 @@ class Shared(NamedTuple):
         )
 
 
-class Panel(NamedTuple):
-    """One method in a batch of one size: on cases × neurons, and on feature maps if there are any.
-
-    A sentence says why there is no statistic.
-    """
-
-    sharing: Sharing
-    flat: Shared | str
-    maps: Shared | str | None
-
-
 class Axes(NamedTuple):
     """Who shares a statistic, and what that costs, in batches of several sizes.
 
     Attributes:
-        flat: cases × neurons, (8, 8). maps: cases × channels × height × width, of images.
-        panels: by the size of the batch, then by method. start: the size that is asked for.
+        values: cases × neurons, (8, 8), or cases × channels × height × width, of images.
+        panels: by the size of the batch, then by method; a sentence where there is no statistic.
+        start: the size that is asked for.
         accuracy: of a network trained in such batches; None where nothing was measured.
-        data: what the arrays are of. classes: whether it has any to tell apart.
+        data: what the array is of. classes: whether it has any to tell apart.
 
     """
 
-    flat: Array
-    maps: Array | None
-    panels: dict[int, dict[str, Panel]]
+    values: Array
+    panels: dict[int, dict[str, Shared | str]]
     start: int
     accuracy: Accuracy | None
     data: str
     classes: bool
+
+    @property
+    def images(self) -> bool:
+        """Whether a case has images, a channel each, and not numbers, a neuron each."""
+        return self.values.ndim > 2
+
+    @property
+    def mark(self) -> tuple[int, ...]:
+        """The place of the marked entry."""
+        return MAP_MARK if self.images else FLAT_MARK
 
     @property
     def opens_at(self) -> int:
@@ -121,61 +120,64 @@ class Axes(NamedTuple):
 
 
 def compute(settings: Settings, progress: Progress) -> Axes:
-    """All ways to share, on summed inputs and, of images, feature maps; accuracies as kept."""
+    """All ways to share, on summed inputs; accuracies as kept."""
+    data, W, chosen = _drawn(settings)
+    return _axes(settings, data, data.X[chosen] @ W.T, accuracy.kept(settings.dataset))
+
+
+def compute_images(settings: Settings, progress: Progress) -> Axes:
+    """All ways to share, on feature maps of the same cases.
+
+    Raises:
+        Refusal: data that are no images.
+
+    """
+    data, _, chosen = _drawn(settings)
+    if data.image_shape is None:
+        raise Refusal(
+            "Channels are those of images, and {data!s} has none: choose the digits.",
+            data=data.title,
+        )
+    images = data.raw[chosen].reshape(-1, *data.image_shape)
+    return _axes(settings, data, feature_maps(images), None)
+
+
+def _drawn(settings: Settings) -> tuple[Dataset, Array, Array]:
+    """The data, weights of the neurons, and the cases of the largest batch."""
     data = DATASETS[settings.dataset].load(standardize=settings.features != "raw")
-    sizes = accuracy.sizes_of(data)
     rng = np.random.default_rng(settings.seed)
     W = rng.standard_normal((NEURONS, data.D)) / data.D**0.5
-    chosen = rng.permutation(data.N)[: max(sizes)]
-    flat, maps = data.X[chosen] @ W.T, _maps(data, chosen)
+    return data, W, rng.permutation(data.N)[: max(accuracy.sizes_of(data))]
+
+
+def _axes(settings: Settings, data: Dataset, values: Array, accuracies: Accuracy | None) -> Axes:
+    mark = MAP_MARK if values.ndim > 2 else FLAT_MARK
     panels = {
         m: {
-            key: Panel(
-                sharing,
-                Shared.of(sharing, flat[:m], settings.groups, FLAT_MARK),
-                None if maps is None else Shared.of(sharing, maps[:m], settings.groups, MAP_MARK),
-            )
+            key: Shared.of(sharing, values[:m], settings.groups, mark)
             for key, sharing in SHARINGS.items()
         }
-        for m in sizes
+        for m in accuracy.sizes_of(data)
     }
-    return Axes(
-        flat[:DRAWN],
-        None if maps is None else maps[:DRAWN],
-        panels,
-        settings.batch_size,
-        accuracy.kept(settings.dataset),
-        data.title,
-        accuracy.has_classes(data),
-    )
-
-
-def _maps(data: Dataset, chosen: Array) -> Array | None:
-    if data.image_shape is None:
-        return None
-    return feature_maps(data.raw[chosen].reshape(-1, *data.image_shape))
+    classes = accuracy.has_classes(data)
+    return Axes(values[:DRAWN], panels, settings.batch_size, accuracies, data.title, classes)
 
 
 def _table(result: Axes) -> Table:
-    """A row for each size, array and method, with the accuracy where one was measured."""
+    """A row for each size and method, with the accuracy where one was measured."""
     rows: list[tuple[object, ...]] = []
     for m, panels in result.panels.items():
-        for key, panel in panels.items():
+        for key, found in panels.items():
             told = result.told(key, m) or (None, None, None)
-            for name, found in (
-                ("cases × neurons", panel.flat),
-                ("cases × channels × height × width", panel.maps),
-            ):
-                place = (m, name, panel.sharing.title)
-                if isinstance(found, str):
-                    rows.append((*place, *(None,) * 7, found, *told))
-                elif found is not None:
-                    count = int(np.prod(found.shape))
-                    shared = (" × ".join(found.per), count, found.entries)
-                    rows.append((*place, *shared, *found.entry, found.problem, *told))
+            first = (m, SHARINGS[key].title)
+            if isinstance(found, str):
+                rows.append((*first, *(None,) * 7, found, *told))
+            else:
+                count = int(np.prod(found.shape))
+                shared = (" × ".join(found.per), count, found.entries)
+                rows.append((*first, *shared, *found.entry, found.problem, *told))
     columns = (
         "batch",
-        "array",
         "method",
         "one statistic for each",
         "statistics",
@@ -189,7 +191,7 @@ def _table(result: Axes) -> Table:
         "lowest",
         "highest",
     )
-    return Table(columns, tuple(rows), STUDY.title)
+    return Table(columns, tuple(rows), (IMAGES if result.images else STUDY).title)
 
 
 def _observed(result: Axes) -> str:
@@ -228,16 +230,29 @@ STUDY = Study(
     title=text("Which entries share a mean and a variance, and what a small batch costs"),
     source=text("sections 2 and 3, Eq. 2 and 3; Wu and He 2018"),
     alt=text(
-        "On the left, grids of cases × neurons and, for images, cases × channels. The entries "
-        "that share one mean and variance are lit: a column over all cases in the batch in "
-        "batch norm, a row in layer norm, one cell in instance norm, a part of a row in group "
-        "norm. On the right, where the data have classes, the accuracy of a small network "
-        "against the size m of the batches that it was trained in, for batch norm and for "
-        "layer norm."
+        "On the left, grids of cases × neurons. The entries that share one mean and variance are "
+        "lit: a column over all cases in the batch in batch norm, a row in layer norm, one cell "
+        "in instance norm, a part of a row in group norm. On the right, where the data have "
+        "classes, the accuracy of a small network against the size m of the batches that it was "
+        "trained in, for batch norm and for layer norm."
     ),
     uses=("dataset", "features", "seed", "groups", "batch_size"),
     compute=compute,
     table=_table,
     observed=_observed,
+    slider="batch_size",
+)
+IMAGES = Study(
+    name="channels",
+    title=text("Which pixels of images share a mean and a variance"),
+    source=text("Wu and He 2018, Fig. 2"),
+    alt=text(
+        "Grids of cases × channels, each an image. The images whose pixels share one mean and "
+        "variance are lit: a column over all cases in the batch in batch norm, a row in layer "
+        "norm, one image in instance norm, a part of a row in group norm."
+    ),
+    uses=STUDY.uses,
+    compute=compute_images,
+    table=_table,
     slider="batch_size",
 )

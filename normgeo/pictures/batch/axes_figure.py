@@ -9,20 +9,21 @@ import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
+from normgeo.normalizers.shared_statistics import SHARINGS
 from normgeo.pictures.batch import accuracy_figure
-from normgeo.pictures.batch.axes import Axes, Panel, Shared
-from normgeo.pictures.batch.axes_places import Place, places_of
+from normgeo.pictures.batch.axes import Axes, Shared
+from normgeo.pictures.batch.axes_places import Place
 from normgeo.pictures.batch.axes_words import above, below, cases_drawn, one_case
 from normgeo.pictures.style.annotations import colored, width
 from normgeo.pictures.style.colors import blend, name_color
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Band, Sheet, drawn, on_panel, told
-from normgeo.pictures.style.sheet import Panel as Cell
+from normgeo.pictures.style.sheet import Band, Panel, Sheet, drawn, on_panel, told
 from normgeo.pictures.style.template import SIZE, THEMES, Theme
 
 LOWEST = 0.3  # of the height of an array, where a screen is low: it is read as an image
 EDGE = 2  # above and below an array, in its pixels
 SHARE = 3.2  # of the width, for the accuracy, beside that of a method
+NARROWEST = 6 + round(max(width(f"<b>{one.title}</b>", SIZE) for one in SHARINGS.values()))
 HIDDEN: dict[str, Any] = {
     "showticklabels": False,
     "ticks": "",
@@ -34,16 +35,11 @@ HIDDEN: dict[str, Any] = {
 
 
 def figure(result: Axes, theme: str) -> go.Figure:
-    """Draw the arrays once for each method, and in frames what is lit in a batch of m cases."""
-    places = places_of(result)
-    methods = len(result.panels[result.opens_at])
-    last = methods * len(places) + 1  # the number of the panel of the accuracy
-    arrays = [one for one in (result.flat, result.maps) if one is not None]
-    traces: list[Any] = [
-        _array(values, place, len(places) * method + n) | {"colorscale": _grays(theme)}
-        for method in range(methods)
-        for n, (place, values) in enumerate(zip(places, arrays, strict=True), start=1)
-    ]
+    """Draw the array once for each method, and in frames what is lit in a batch of m cases."""
+    place = Place.of(result.values)
+    last = len(SHARINGS) + 1  # the number of the panel of the accuracy
+    array = _array(result.values, place) | {"colorscale": _grays(theme)}
+    traces: list[Any] = [array | on_panel(number) for number in range(1, last)]
     still = len(traces)
     changes: list[list[dict[str, Any]]] = [[] for _ in result.panels]
     if result.accuracy is not None:
@@ -51,7 +47,7 @@ def figure(result: Axes, theme: str) -> go.Figure:
         still = len(traces)
         changes = [accuracy_figure.marks(result.accuracy, m, last, theme) for m in result.panels]
         traces += changes[result.opening]
-    sheets = [_sheet(result, m, places, theme) for m in result.panels]
+    sheets = [_sheet(result, m, place, theme) for m in result.panels]
     whole, words = drawn(sheets, traces, theme, result.opening)
     add_slider(
         whole,
@@ -65,63 +61,48 @@ def figure(result: Axes, theme: str) -> go.Figure:
     return whole
 
 
-def _sheet(result: Axes, m: int, places: list[Place], theme: str) -> Sheet:
-    """The arrays of each method, and beside them the accuracy, in a batch of m cases."""
-    panels, count = result.panels[m], len(places)
-    titles = (str(panel.sharing.title) for panel in panels.values())
-    narrowest = round(max(width(f"<b>{title}</b>", SIZE) for title in titles)) + 6
-    columns: list[Any] = [
-        tuple(
-            _panel(panel, place, m, theme, narrowest, named=not number)._replace(on_slide=not down)
-            for down, place in enumerate(places)
-        )
-        for number, panel in enumerate(panels.values())
-    ]
-    pairs = [range(first, min(first + 2, len(columns))) for first in range(0, len(columns), 2)]
-    phone = [[count * one + n for one in pair] for pair in pairs for n in range(count)]
-    if result.accuracy is not None:
-        phone.insert(0, [count * len(columns)])  # the answer
-        columns.append(accuracy_figure.panel(result.accuracy, m, SHARE, theme))
-    about = accuracy_figure.about(result.accuracy) if result.accuracy is not None else ""
-    neurons = text("Columns are neurons.")
-    across = text("Columns are neurons, below channels.") if len(places) > 1 else neurons
-    faded = cases_drawn(m, places[-1])
-    brief = accuracy_figure.in_short(result.accuracy) if result.accuracy is not None else ""
+def _sheet(result: Axes, m: int, place: Place, theme: str) -> Sheet:
+    """The array of each method, and beside them the accuracy, in a batch of m cases."""
+    columns = [_panel(result, m, key, place, theme) for key in SHARINGS]
+    phone = [range(first, first + 2) for first in range(0, len(columns), 2)]
+    bands, about, brief = [], "", ""
+    if (measured := result.accuracy) is not None:
+        phone.insert(0, range(len(columns), len(columns) + 1))  # the answer
+        columns.append(accuracy_figure.panel(measured, m, SHARE, theme))
+        bands = [accuracy_figure.headline(measured, m)]
+        about, brief = accuracy_figure.about(measured), accuracy_figure.in_short(measured)
+    across = text("Columns are channels.") if result.images else text("Columns are neurons.")
+    faded = cases_drawn(m, place.down.cells)
     said = told(
         theme,
         " ".join(filter(None, (about, faded, across))),
-        on_slide=[" ".join(filter(None, (neurons, brief, faded)))],
+        on_slide=[" ".join(filter(None, (across, brief, faded)))],
     )
     if m == 1:
-        said = Band([one_case(len(places) > 1)], on_slide=[one_case(False)])
-    bands = [] if result.accuracy is None else [accuracy_figure.headline(result.accuracy, m)]
+        said = Band([one_case(result.images)])
     return Sheet(bands, rows=[columns], phone=phone, right=10, foot=[said], legend=False)
 
 
-def _panel(panel: Panel, place: Place, m: int, theme: str, narrowest: int, *, named: bool) -> Cell:
-    """An array of a method, with what is lit in it, in a batch of m cases."""
-    look, color = THEMES[theme], name_color(panel.sharing.title)
-    head, found = above(panel, place, color), panel.flat if place.flat_cases else panel.maps
+def _panel(result: Axes, m: int, key: str, place: Place, theme: str) -> Panel:
+    """The array of a method, with what is lit in it, in a batch of m cases."""
+    title, found = str(SHARINGS[key].title), result.panels[m][key]
+    look, color = THEMES[theme], name_color(title)
     high = place.down.length + 2 * EDGE  # a ring and the lines of a frame are whole at its ends
-    return Cell(
+    rows = text("images") if result.images else text("cases")
+    return Panel(
         {**HIDDEN, "range": [-0.6, 100.6]},
         {
             **HIDDEN,
             "range": [high - EDGE, -EDGE],
-            "title": colored(_rows(place), look.muted) if named else "",
+            "title": colored(rows, look.muted) if key == next(iter(SHARINGS)) else "",
         },
-        head,
-        [below(panel, place)],
-        _shapes(found, place, m, color, look),
+        above(title, found, color, images=result.images),
+        [below(found, images=result.images)],
+        _shapes(found, place, result.mark, m, color, look),
         high=(round(high), round(high)),
-        narrowest=narrowest,
+        narrowest=NARROWEST,
         lowest=LOWEST,
     )
-
-
-def _rows(place: Place) -> str:
-    """What each row of an array is."""
-    return text("cases") if place.flat_cases else text("images")
 
 
 def _grays(theme: str) -> list[list[Any]]:
@@ -129,7 +110,7 @@ def _grays(theme: str) -> list[list[Any]]:
     return [[0, look.paper], [1 / 255, look.panel], [1, blend(look.paper, look.ink, 0.8)]]
 
 
-def _array(values: Array, place: Place, number: int) -> dict[str, Any]:
+def _array(values: Array, place: Place) -> dict[str, Any]:
     """What is averaged, the same for every method, as grays."""
     images = values.ndim > 2
     cells = _mosaic(values) if images else _shades(values, axis=None)
@@ -148,7 +129,6 @@ def _array(values: Array, place: Place, number: int) -> dict[str, Any]:
         "dx": place.across.pixel,
         "y0": place.down.pixel / 2,
         "dy": place.down.pixel,
-        **on_panel(number),
         "showscale": False,
         "zmin": 0,
         "zmax": 255,
@@ -177,14 +157,14 @@ def _mosaic(maps: Array) -> Array:
 
 
 def _shapes(
-    found: Shared | str | None, place: Place, m: int, color: str, look: Theme
+    found: Shared | str, place: Place, mark: tuple[int, ...], m: int, color: str, look: Theme
 ) -> list[dict[str, Any]]:
     """What is not in the batch, what is lit, and the entry whose z is written: three, always."""
     down, across = place.down, place.across
     last = down.cells - 1
     cases, channels = (found.cases, found.channels) if isinstance(found, Shared) else ((0, 0),) * 2
     goes_on = cases[1] > last  # in cases that are not drawn
-    n, c, *pixel = place.mark
+    n, c, *pixel = mark
     y, x = pixel or (0, 0)
     return [
         {

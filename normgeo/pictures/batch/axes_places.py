@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from normgeo.base.arrays import Array
-from normgeo.base.text import text
-from normgeo.pictures.batch.axes import FLAT_MARK, MAP_MARK, Axes
 
 # Each array has axes of its own: pixels downward, and hundredths of its width across.
-FLAT_ALONE, FLAT, MAPS = 220, 66, 106  # heights of the arrays
-NEURON, CHANNEL = text("neuron"), text("channel")
+FLAT, MAPS = 220, 300  # heights of the arrays
 
 
 class Cells(NamedTuple):
@@ -40,33 +37,14 @@ class Cells(NamedTuple):
 
 
 class Place(NamedTuple):
-    """An array on the axes of a method, its marked entry, and what its parts are called."""
+    """An array on the axes of a method."""
 
     down: Cells
     across: Cells
-    mark: tuple[int, ...]
-    channel: str
-
-    @property
-    def flat_cases(self) -> bool:
-        """Whether it is that of cases × neurons."""
-        return self.mark == FLAT_MARK
 
     @classmethod
-    def flat(cls, values: Array, height: float) -> Place:
-        """Cases × neurons, at the top."""
-        N, C = values.shape
-        return cls(Cells(0, height, N), Cells(0, 100, C), FLAT_MARK, NEURON)
-
-    @classmethod
-    def maps(cls, values: Array) -> Place:
-        """Cases × channels, each an image, below cases × neurons."""
-        N, C, R, S = values.shape
-        return cls(Cells(0, MAPS, N, R), Cells(0, 100, C, S), MAP_MARK, CHANNEL)
-
-
-def places_of(result: Axes) -> list[Place]:
-    """Cases × neurons, and below them feature maps where the data are images."""
-    if result.maps is None:
-        return [Place.flat(result.flat, FLAT_ALONE)]
-    return [Place.flat(result.flat, FLAT), Place.maps(result.maps)]
+    def of(cls, values: Array) -> Place:
+        """Cases × neurons, or × channels, each an image."""
+        N, C, *pixels = values.shape
+        height, (R, S) = (MAPS, pixels) if pixels else (FLAT, (1, 1))
+        return cls(Cells(0, height, N, R), Cells(0, 100, C, S))
