@@ -118,7 +118,7 @@ def test_a_click_on_a_size_starts_the_run(server, page, wait_settled):
 
 @pytest.mark.exhaustive
 def test_training_by_button_with_a_bar_and_then_a_figure(server, page, wait_settled):
-    page.goto(f"{server}/batch?tab=network&epochs=6")
+    page.goto(f"{server}/batch?tab=network&epochs=2")
     wait_settled(page)
     assert page.locator(".st-key-figure_training").count() == 0
     page.get_by_role("button", name="Train the network").click()

@@ -14,7 +14,9 @@ PEN = """() => {
 
 
 @pytest.mark.exhaustive
-def test_click_on_a_small_picture_opens_it_large_and_the_pen_follows_the_slider(look_at):
+def test_click_on_a_small_picture_opens_it_large_and_the_pen_follows_the_slider(
+    look_at, wait_settled
+):
     page = look_at("/experiments")
     n = [*STATEMENTS].index("handwriting") + 2
     panel = f".draglayer .x{n}y{n} .nsewdrag"  # the curves of a subplot go beyond its panel
@@ -24,6 +26,7 @@ def test_click_on_a_small_picture_opens_it_large_and_the_pen_follows_the_slider(
     strip = rows.bounding_box()
     page.mouse.click(strip["x"] + 5, strip["y"] + strip["height"] / 2)  # the fourth row of seven
     page.wait_for_url("**tab=draw*")
+    wait_settled(page)  # the page moves to what was opened
     small.scroll_into_view_if_needed()
     box = small.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

@@ -69,17 +69,14 @@ WALK = f"""async places => {{
     const wrong = [];
     let before = null;
     for (const from of places) {{
-        for (const to of places) {{
-            if (to > from) {{
-                for (const place of [from, to, from]) {{
-                    player.place = place;
-                    await player.draw();
-                    if (drawn(player.plot) !== fresh[place]) {{
-                        wrong.push([before, place]);
-                    }}
-                    before = place;
-                }}
+        const further = places.filter(to => to > from);
+        for (const place of [from, ...further.flatMap(to => [to, from])]) {{
+            player.place = place;
+            await player.draw();
+            if (drawn(player.plot) !== fresh[place]) {{
+                wrong.push([before, place]);
             }}
+            before = place;
         }}
     }}
     return [wrong, new Set(Object.values(fresh)).size];

@@ -79,7 +79,7 @@ def _sheet(result: Axes, m: int, place: Place, theme: str) -> Sheet:
         on_slide=[" ".join(filter(None, (across, brief, faded)))],
     )
     if m == 1:
-        said = Band([one_case(result.images)])
+        said = Band(why := [one_case(result.images)], on_slide=why)
     return Sheet(bands, rows=[columns], phone=phone, right=10, foot=[said], legend=False)
 
 

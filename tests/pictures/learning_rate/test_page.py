@@ -61,10 +61,12 @@ def test_every_state_has_a_figure_but_for_those_with_a_sentence(
                 assert len(words.split()) > 8
                 continue
             result = PICTURES[name].compute(settings)
+            assert PICTURES[name].table(result).rows
+            if ([*NORMALIZERS].index(method) + [*DATASETS].index(dataset) + neurons) % 3:
+                continue  # any two of the three are drawn together with some third
             spec = PICTURES[name].figure(result, "dark").to_json()
             assert len(spec) < 300_000
             assert "nan" not in re.sub(f"finance|nano|{ENCODED}", "", spec).lower()
-            assert PICTURES[name].table(result).rows
 
 
 @pytest.mark.parametrize("rows", some([*product(NAMES, LAWFUL)], len(LAWFUL) + 1))
