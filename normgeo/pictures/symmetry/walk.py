@@ -216,9 +216,9 @@ STUDY = Study(
     source=text("section 5.1, Table 1; section 5.2.2"),
     alt=text(
         "Two walks of the same length in weight space, side by side: along a direction that "
-        "changes nothing, and along one at random. Each has a bar for how far it moves each weight "
-        "vector, the predictions for one case before and after, and the KL divergence. Above "
-        "them, the reasons why directions change nothing, with how many each explains."
+        "changes nothing, and along one at random. Each has the predictions for one case before "
+        "and after, and the KL divergence. Above them, the reasons why directions change nothing, "
+        "with how many each explains."
     ),
     uses=(*USES, "along", "walk", "neuron", "index"),
     compute=compute,

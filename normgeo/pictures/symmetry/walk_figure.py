@@ -1,23 +1,31 @@
-"""A walk along a null direction of W and one at random: what follows, and how far each w moves."""
+"""A walk along a null direction of W and one at random: what follows of each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from normgeo.base.arrays import Array
 from normgeo.base.numbers import number
 from normgeo.base.text import text
-from normgeo.normalizers.blocks import lengths
 from normgeo.null_directions.walk import Walk
 from normgeo.pictures.style.annotations import colored
 from normgeo.pictures.style.colors import legible, method_color
 from normgeo.pictures.style.player import add_slider, frames
-from normgeo.pictures.style.sheet import Band, Panel, Sheet, Tiles, answer, drawn, on_panel, told
+from normgeo.pictures.style.sheet import (
+    Band,
+    Panel,
+    Sheet,
+    Tiles,
+    answer,
+    axis_name,
+    drawn,
+    on_panel,
+    told,
+)
 from normgeo.pictures.style.template import LARGE, SIZE, THEMES
 from normgeo.pictures.symmetry.walk import Walks, headline
 from normgeo.pictures.symmetry.walk_words import (
@@ -29,14 +37,7 @@ from normgeo.pictures.symmetry.walk_words import (
     random_words,
 )
 
-HIGH = (130, 84), (56, 36)  # pixels of the predictions and of the steps
-
-
-class Reach(NamedTuple):
-    """The ranges of both walks, over all frames."""
-
-    step: float
-    predictions: tuple[float, float]
+HIGH = 200, 84  # pixels of a panel
 
 
 def figure(result: Walks, theme: str) -> go.Figure:
@@ -45,14 +46,13 @@ def figure(result: Walks, theme: str) -> go.Figure:
     traces = [
         trace
         for place, one in enumerate(walks)
-        for trace in _traces(result, one, result.opening, 2 * place + 1, theme)
+        for trace in _traces(result, one, result.opening, place + 1, theme)
     ]
-    moving = [4 * place + k for place in range(len(walks)) for k in (0, 2, 3)]
+    moving = [3 * place + k for place in range(len(walks)) for k in (1, 2)]
     sheets = [
         Sheet(
             [answer(headline(result.found)), *_reasons(result, theme)],
             rows=[_panels(result, t, reach, theme)],
-            phone=[[2 * place] for place in range(len(walks))],
             foot=[
                 told(
                     theme,
@@ -66,12 +66,9 @@ def figure(result: Walks, theme: str) -> go.Figure:
         for t in range(len(result.steps))
     ]
     whole, words = drawn(sheets, traces, theme, result.opening)
-    whole.update_layout(meta={**whole.layout.meta, "picks": _picks(result, reach)}, bargap=0.5)
+    whole.update_layout(meta={**whole.layout.meta, "picks": _picks(result, reach)})
     names = [number(float(step)) for step in result.steps]
-    changes = [
-        [change for one in walks for change in _changes(one, _sizes(result), t)]
-        for t in range(len(names))
-    ]
+    changes = [[change for one in walks for change in _changes(one, t)] for t in range(len(names))]
     add_slider(
         whole,
         frames(names, changes, words, moving),
@@ -109,57 +106,39 @@ def _walks(result: Walks) -> list[Walk]:
     return [one for one in (result.null, result.random) if one is not None]
 
 
-def _sizes(result: Walks) -> Array:
-    """The lengths of the weight vectors, (H,)."""
-    found: Array = lengths(result.found.model.W)
-    return np.where(found > 0, found, 1.0)
-
-
-def _steps(one: Walk, sizes: Array) -> Array:
-    """How far each weight vector moves in a step r = 1, over its length, (H,)."""
-    found: Array = lengths(one.change) / sizes
-    return found
-
-
-def _reach(result: Walks) -> Reach:
-    walks, sizes = _walks(result), _sizes(result)
-    values = np.concatenate([[*one.means.ravel(), *one.before] for one in walks])
+def _reach(result: Walks) -> tuple[float, float]:
+    """The range of the predictions of both walks, over all frames."""
+    values = np.concatenate([[*one.means.ravel(), *one.before] for one in _walks(result)])
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     if result.found.model.family.has_classes:
         low, high = 0.0, 1.0
     room = 0.08 * (high - low) or 1.0
-    furthest = float(np.abs(result.steps).max())
-    step = furthest * max(float(_steps(one, sizes).max()) for one in walks)
-    return Reach(1.05 * step or 1.0, (low - room, high + room))
+    return low - room, high + room
 
 
-def _picks(result: Walks, reach: Reach) -> list[dict[str, Any]]:
+def _picks(result: Walks, reach: tuple[float, float]) -> list[dict[str, Any]]:
     """Where a click chooses the neuron that moves, where one moves by itself."""
     if result.chosen is None or not result.chosen.alone:
         return []
-    boxes = [[h - 0.5, h + 0.5, 0, reach.step, h] for h in range(len(result.found.model.W))]
+    boxes = [[h - 0.5, h + 0.5, *reach, h] for h in range(len(result.found.model.W))]
     return [
-        {"setting": "neuron", "axes": [f"xaxis{n}", f"yaxis{n}"], "boxes": boxes}
-        for n in (2, 4)[: len(_walks(result))]
+        {
+            "setting": "neuron",
+            "axes": [axis_name("xaxis", n), axis_name("yaxis", n)],
+            "boxes": boxes,
+        }
+        for n in range(1, len(_walks(result)) + 1)
     ]
 
 
 def _traces(result: Walks, one: Walk, t: int, axis: int, theme: str) -> list[Any]:
-    """How far each w has moved, and the predictions before (hollow), between, after (filled)."""
+    """The predictions before (hollow), between and after (filled)."""
     look, color = THEMES[theme], method_color(result.found.normalizer)
-    steps, way, after = _changes(one, _sizes(result), t)
+    way, after = _changes(one, t)
     neurons = np.arange(len(one.before))
     place: dict[str, Any] = {**on_panel(axis), "showlegend": False}
-    below: dict[str, Any] = place | on_panel(axis + 1)
     ring = {"size": 15, "symbol": "circle-open", "color": look.ink, "line": {"width": 2}}
     return [
-        go.Bar(
-            x=neurons,
-            y=steps["y"],
-            marker={"color": look.muted},
-            hovertemplate=text("w of neuron %{x} moved by %{y:.3g} of its length<extra></extra>"),
-            **below,
-        ),
         go.Scatter(
             x=neurons,
             y=one.before,
@@ -189,20 +168,19 @@ def _traces(result: Walks, one: Walk, t: int, axis: int, theme: str) -> list[Any
     ]
 
 
-def _changes(one: Walk, sizes: Array, t: int) -> list[dict[str, Any]]:
-    """What a step changes: how far each w has moved, the way of the predictions, their end."""
+def _changes(one: Walk, t: int) -> list[dict[str, Any]]:
+    """What a step changes: the way of the predictions, and their end."""
     neurons = np.arange(len(one.before), dtype=np.float32)
     gap = np.full(len(neurons), np.nan)
     way = np.column_stack([one.before, one.means[t], gap]).ravel().astype(np.float32)
     return [
-        {"type": "bar", "y": (abs(one.steps[t]) * _steps(one, sizes)).astype(np.float32)},
         {"x": np.repeat(neurons, 3), "y": way},
         {"y": one.means[t].astype(np.float32)},
     ]
 
 
-def _panels(result: Walks, t: int, reach: Reach, theme: str) -> Sequence[tuple[Panel, Panel]]:
-    """For each walk, the predictions over how far each w has moved, at a step."""
+def _panels(result: Walks, t: int, reach: tuple[float, float], theme: str) -> Sequence[Panel]:
+    """The predictions of each walk at a step."""
     heads = [random_words(result, t, theme)]
     if result.null is not None:
         heads.insert(0, null_words(result, t, theme))
@@ -212,24 +190,17 @@ def _panels(result: Walks, t: int, reach: Reach, theme: str) -> Sequence[tuple[P
         "dtick": max(1, ceil(H / 10)),
         "tick0": 0,
         "zeroline": False,
+        "title": text("neuron (case {case}: ○ before, ● after)", case=result.case),
+        "showgrid": False,
     }
     predicted = text("probability") if family.has_classes else text("predicted mean")
-    title = text("neuron (case {case}: ○ before, ● after)", case=result.case)
     return [
-        (
-            Panel(
-                {**across, "title": title, "showgrid": False},
-                {"range": reach.predictions, "nticks": 4, "title": predicted, "zeroline": False},
-                head,
-                high=HIGH[0],
-                over=[Band(kl_words(one, t, theme), LARGE)],
-            ),
-            Panel(
-                {**across, "showgrid": False, "showticklabels": False, "ticks": ""},
-                {"range": [0, reach.step], "nticks": 3, "title": text("step")},
-                high=HIGH[1],
-                on_slide=False,
-            ),
+        Panel(
+            across,
+            {"range": reach, "nticks": 4, "title": predicted, "zeroline": False},
+            head,
+            high=HIGH,
+            over=[Band(kl_words(one, t, theme), LARGE)],
         )
         for one, head in zip(_walks(result), heads, strict=True)
     ]

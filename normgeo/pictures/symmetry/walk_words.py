@@ -54,13 +54,12 @@ def about(result: Walks) -> list[str]:
 
 def letters(result: Walks) -> str:
     """What a step and the letters of a walk stand for; the glossary tells H, D and G."""
-    words = text("step: ‖Δw‖/‖w‖; {symbols}", symbols=SYMBOLS)
     one = result.chosen
     if one is None or one.rescales:
-        return words
+        return SYMBOLS
     if one.follows:
-        return text("{words}, γ is added to each w", words=words)
-    return text("{words}, V is the null direction", words=words)
+        return text("{words}, γ is added to each w", words=SYMBOLS)
+    return text("{words}, V is the null direction", words=SYMBOLS)
 
 
 def _rule(result: Walks, t: int) -> str:

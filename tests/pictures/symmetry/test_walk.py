@@ -26,7 +26,7 @@ def test_outputs_of_every_family_stand_inside_their_axis(family):
     ]
     assert len(moved) == 2 * len(result.steps)
     drawn = np.concatenate([*(np.asarray(trace.y) for trace in outputs), *moved])
-    for axis in (figure.layout.yaxis, figure.layout.yaxis3):
+    for axis in (figure.layout.yaxis, figure.layout.yaxis2):
         low, high = axis.range
         assert low < drawn.min()
         assert drawn.max() < high
