@@ -389,8 +389,8 @@ def test_numbers_over_the_panels_are_those_of_the_slider():
                 assert f"{sign} {KEPT.share(kind, warming, depth):.0%}" in words
     lines = [trace for trace in PLACEMENT.figure(result, "light").data if trace.hovertemplate]
     of_errors = [trace for trace in lines if trace.yaxis == "y"]
-    for trace, (kind, warming) in zip(of_errors, KEPT.runs, strict=True):
-        right = [KEPT.share(kind, warming, depth) for depth in KEPT.depths]
+    for trace, kind in zip(of_errors, dict(KEPT.runs), strict=True):
+        right = [KEPT.share(kind, "with", depth) for depth in KEPT.depths]
         np.testing.assert_allclose(trace.y, 1 - np.array(right), rtol=1e-3)
         np.testing.assert_allclose([row[0] for row in trace.customdata], right, rtol=1e-3)
         assert all(low <= mean <= high for mean, low, high, _ in trace.customdata)

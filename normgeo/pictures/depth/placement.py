@@ -63,7 +63,7 @@ class Placement(NamedTuple):
     def scales(self) -> str:
         """What bands and the axis of accuracy show."""
         return text(
-            "Bands: {runs} runs.",
+            "Bands: all {runs} runs with and without warm-up.",
             runs=len(WARMING) * self.found.settings["seeds"],
         )
 

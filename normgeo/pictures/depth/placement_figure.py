@@ -1,7 +1,7 @@
 """Accuracy, and beside it loss, against depth for each place of the norm.
 
-A thin line is without warm-up, one with marks with; a band has all seeds of both. At the depth of
-the slider, a ring is without and a full mark with.
+A line is of networks with warm-up; a band has all seeds with and without. At the depth of the
+slider, a ring is without and a full mark with.
 The scale of accuracy is logarithmic in the errors: else 92 and 96 percent would look alike.
 """
 
@@ -45,7 +45,7 @@ BLOCKS = {
     for (kind, name), made in zip(KINDS.items(), MADE, strict=True)
 }
 """What a block makes of the stream x, by the place of its norm."""
-BRIEF = {"without": text("thin: no warm-up"), "with": text("thick: warm-up")}
+BRIEF = {"without": text("no warm-up"), "with": text("warm-up")}
 GLYPHS = {
     "with": {"circle": "●", "square": "■", "diamond": "◆"},
     "without": {"circle": "○", "square": "□", "diamond": "◇"},
@@ -208,7 +208,8 @@ def _bands(found: Accuracy, number_: int, theme: str) -> Iterator[go.Scatter]:
 
 def _lines(found: Accuracy, number_: int) -> Iterator[go.Scatter]:
     losses = PANELS[number_]
-    for (kind, name), (warming, warmed) in product(KINDS.items(), WARMING.items()):
+    warming = "with"
+    for kind, name in KINDS.items():
         values = _values(found, kind, warming, losses)
         told_ = values if losses else 1 - values[[0, 2, 1]]
         rates = [number(rate) for rate in found.chosen(kind, warming).rates]
@@ -217,15 +218,15 @@ def _lines(found: Accuracy, number_: int) -> Iterator[go.Scatter]:
             x=found.depths,
             y=rounded(values[0]),
             customdata=list(zip(*map(rounded, told_), rates, strict=True)),
-            mode="lines+markers" if warming == "with" else "lines",
+            mode="lines+markers",
             name=BLOCKS[kind],
-            showlegend=number_ == 1 and warming == "with",
-            line={"color": COLORS[kind], "width": 3 if warming == "with" else 1.5},
+            showlegend=number_ == 1,
+            line={"color": COLORS[kind], "width": 3},
             marker={"size": 9, "symbol": SYMBOLS[kind], "color": COLORS[kind]},
             hovertemplate=text(
                 "{name} {warmed}, {L} blocks: {mean}, {low} to {high}, η = {rate}<extra></extra>",
                 name=name,
-                warmed=warmed,
+                warmed=WARMING[warming],
                 L="%{x}",
                 mean=f"%{{customdata[0]:{form}}}",
                 low=f"%{{customdata[1]:{form}}}",

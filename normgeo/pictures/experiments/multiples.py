@@ -81,7 +81,7 @@ class Multiples(NamedTuple):
         counts = {verdict: verdicts.count(verdict) for verdict in COUNTED if verdict in verdicts}
         told = [text(COUNTED[verdict][n > 1], n=n) for verdict, n in counts.items()]
         return text(
-            "Of {all} claims of the paper, in small runs: {told}.",
+            "Sometimes: of {all} claims, in small runs, {told}.",
             all=len(verdicts),
             told=listed(told),
         )

@@ -74,7 +74,7 @@ def figure(result: Multiples, theme: str) -> go.Figure:
 def _steps(result: Multiples, theme: str) -> Panel:
     """The steps to the best of another, as a share of its own: a row for each experiment."""
     look, count = THEMES[theme], len(result.experiments)
-    ticks = {FASTER: SHARE, 1.0: "100%", NEVER: text("never")}
+    ticks = {0.0: "0", FASTER: SHARE, 1.0: "100%", NEVER: text("never")}
     names = [
         text("{title}: {pair}", title=ABOUT[r.name].title, pair=r.statement.pair)
         for r, *_ in result.experiments
@@ -94,6 +94,7 @@ def _steps(result: Multiples, theme: str) -> Panel:
             "tickvals": [*range(count)],
             "ticktext": names,
             "zeroline": False,
+            "showgrid": False,
         },
         shapes=[stretch(0, FASTER, look.panel), upright(1, {"color": look.muted, "width": 1})],
         high=STEPS_HIGH,
@@ -111,7 +112,16 @@ def _dots(result: Multiples, theme: str) -> list[go.Scatter]:
             y.append(row + APART * at[:seed].count(place))
             told_.append(f"{share:.0%}" if np.isfinite(share) else text("never"))
     inks = [_ink(one, theme) for one in result.experiments]
+    rows = range(len(inks))
     return [
+        go.Scatter(  # a line of the grid, which does not go on through the verdict
+            x=[0, NEVER, None] * len(inks),
+            y=[y for row in rows for y in (row, row, None)],
+            mode="lines",
+            line={"color": look.grid, "width": 1},
+            hoverinfo="skip",
+            showlegend=False,
+        ),
         go.Scatter(
             x=x,
             y=y,
@@ -123,7 +133,7 @@ def _dots(result: Multiples, theme: str) -> list[go.Scatter]:
         ),
         go.Scatter(
             x=[WORDS] * len(inks),
-            y=[*range(len(inks))],
+            y=[*rows],
             mode="text",
             text=[f"<b>{VERDICTS[one.verdict]}</b>" for one in result.experiments],
             textposition="middle right",
