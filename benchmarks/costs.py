@@ -44,6 +44,7 @@ HARD: dict[str, dict[str, Any]] = {
     "eq13": {"dataset": "wine", "neurons": 32, "method": "layer"},
     "spectra": {"dataset": "wine", "neurons": 32, "method": "layer"},
     "labels": {"neurons": 10, "method": "layer"},
+    "channels": {},
 }
 CALIBRATED = 0.0104
 """Seconds of `reference` on the machine that the estimates are of."""

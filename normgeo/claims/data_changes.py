@@ -141,7 +141,7 @@ CLAIMS = (
         _feature_shift,
         FAILS,
         "invariance?cell=layer.case_offsets&columns=all",
-        repair=text("if the shift γ moves all summed inputs alike: w·γ is one number"),
+        repair=text("if the shift γ moves every summed input by the same w·γ"),
         remark=text(
             "The re-scaling is ignored, and so is a shift of the summed inputs. For one number "
             "added to all features, equal w·γ means equal sums of the weights."

@@ -35,7 +35,8 @@ def why(settings: Settings, picture: EqualKL | None) -> None:
         st.markdown(_along_weights(settings.normalizer))
     with right:
         lines = [
-            r"\mathrm{KL}[P_w \Vert P_{2w}] &= \tfrac12\, w^{\mathsf T} F w + O(\lVert w \rVert^3)",
+            r"\mathrm{KL}[P_w \Vert P_{w + \delta}] &= \tfrac12\, \delta^{\mathsf T} F \delta "
+            r"+ O(\lVert\delta\rVert^3), \quad \delta = w",
             *(
                 rf"\text{{{point.normalizer.title}: }} \mathrm{{KL}} &= "
                 rf"{tex.number(plane.doubled.kl)}, \quad \tfrac12\, w^{{\mathsf T}} F w = "

@@ -35,11 +35,14 @@ def test_default_is_batch_norm_on_digits_at_twice_the_norm(shown):
     assert factors(page) == ["2", "½", "¼", "1"]
     words = page.captions("turn")
     assert "<b>batch norm</b>, weights of neuron 0: first step of gradient descent" in words
-    assert "from twice as far: ¼ of the turn<" in words.replace("<br>", " ")
+    assert (
+        "Twice as long: half the gradient at twice the radius turns it ¼ as far<"
+        in words.replace("<br>", " ")
+    )
     assert page.query == {}
     longer = shown("learning_rate", growth="4").captions("turn").replace("<br>", " ")
-    assert "4 times as long: ¼ of the gradient, from 4 times as far" in longer
-    assert ": the turn × 1/16<" in longer
+    assert "4 times as long: ¼ of the gradient at that radius" in longer
+    assert " turns it 1/16 as far<" in longer
 
 
 def test_one_switch_answers_for_each_optimizer_on_the_first_screen(shown):
@@ -50,7 +53,7 @@ def test_one_switch_answers_for_each_optimizer_on_the_first_screen(shown):
     assert page.query == {"dataset": "wine", "steps": "5", "optimizer": "adam"}
     assert factors(page) == ["2", "1", "½", "1"]
     words = page.captions("turn").replace("<br>", " ")
-    assert "Twice as long: the same step, from twice as far: half the turn<" in words
+    assert "Twice as long: the same step at twice the radius turns it ½ as far<" in words
     assert "first step of Adam, η = " in words
     assert "angle θ of a step; law: tan θ ∝ 1/‖w‖" in page.captions("turn")
     assert "Adam on all parameters" in page.captions("descent"), "one setting for the page"
@@ -116,7 +119,7 @@ def test_fisher_tab_has_the_doubling_table_and_the_ellipse(shown):
 def test_equation_plugs_in_the_numbers_of_the_picture(shown):
     page = shown("learning_rate", dataset="wine", tab="equation", growth="4", rate="0.5")
     (formula,) = (latex.value for latex in page.app.latex)
-    before, after = re.findall(r"(\d\.\d+) → (\d\.\d+), law", page.captions("turn"))[0]
+    before, after = re.findall(r"(\d\.\d+) → (\d\.\d+), predicted", page.captions("turn"))[0]
     assert rf"\tan\theta &= \frac{{0.5 \cdot {float(before):.3g}}}{{1}}" in formula
     assert rf"\tan\theta &= \frac{{0.5 \cdot {float(after):.3g}}}{{4}}" in formula
     assert "Half the gradient at twice the radius: the turn is a quarter." in page.words

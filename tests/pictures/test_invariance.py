@@ -255,7 +255,11 @@ def test_heading_names_the_methods_whose_z_stands_still(change):
         if all(np.allclose(method.before.z, after.z, rtol=1e-9) for after in method.after)
         or (TRANSFORMS[change].rescales and np.allclose(method.before.z, method.after[-1].z))
     ]
-    words = {1: "Of these 3, only {} ignores", 2: "Of these 3, {} and {} ignore", 3: "All 3 ignore"}
+    words = {
+        1: "Of these three, only {} ignores",
+        2: "Of these three, {} and {} ignore",
+        3: "All three ignore",
+    }
     said = words[len(still)].format(*still)
     assert drawn.layout.annotations[0].text.startswith(f"<b>{said} ")
 

@@ -182,7 +182,7 @@ FRACTIONS = {"½": "1/2", "¼": "1/4", "⅛": "1/8"}
 def tile(words: list[str], quantity: str) -> list[Decimal]:
     """What the figure says of a quantity: before, after, and the factor between."""
     (found,) = [word for word in words if f"</span>  {quantity}" in word]
-    factor, moved = found.split("</b>")[0], found.rpartition('px">')[2].partition(", law")[0]
+    factor, moved = found.split("</b>")[0], found.rpartition('px">')[2].partition(", predicted")[0]
     factor = FRACTIONS.get(factor.rpartition(" ")[2], factor.rpartition(" ")[2])
     if "/" in factor:
         factor = f"{float(Fraction(factor)):.3g}"

@@ -77,7 +77,8 @@ def test_each_layer_begins_with_what_is_particular_about_it() -> None:
     result = made(layer="batch")[0]
     assert result.over_balance is not None
     over = number(float(result.over_balance[11]), 2)
-    assert result.headline[1].startswith(f"Neuron 11 is {over} times as long as at its balance ◇")
+    found = f"Neuron 11 has weights {over} times as long as at its balance ◇"
+    assert result.headline[1].startswith(found)
     assert np.flatnonzero(abs(np.log2(result.over_balance)) > 1).tolist() == [11]
     assert result.shorter is not None
     assert not any("ε" in one for one in result.headline), "it shortens z by far less than 1%"
@@ -85,6 +86,7 @@ def test_each_layer_begins_with_what_is_particular_about_it() -> None:
     for layer, decays in (("batch", True), ("layer", False)):
         words = [note.text for note in made(layer=layer)[1].layout.annotations]
         assert any("at ◇ both balance" in one for one in words) is decays
+        assert any(f"A layer with {layer} norm." in one for one in words)
     assert made(layer="layer")[0].headline[0] == (
         "ε shortens z by more than 1% in 200 of 200 cases, by 57% at most."
     )

@@ -84,8 +84,8 @@ def marks(result: Accuracy, m: int, axis: int, theme: str) -> list[dict[str, Any
 def about(result: Accuracy) -> str:
     """What was trained."""
     return text(
-        "Accuracy: {epochs} epochs, η = {rate} m/{at}, {tested} test cases; "
-        "mean of {seeds} seeds, band: lowest to highest.",
+        "Accuracy: {epochs} epochs, η = {rate} m/{at}, {tested} test cases, running averages; mean "
+        "and range of {seeds} seeds.",
         tested=result.tested,
         epochs=result.epochs,
         rate=number(result.rate),

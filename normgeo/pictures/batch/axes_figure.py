@@ -71,7 +71,8 @@ def _sheet(result: Axes, m: int, place: Place, theme: str) -> Sheet:
         columns.append(accuracy_figure.panel(measured, m, SHARE, theme))
         bands = [accuracy_figure.headline(measured, m)]
         about, brief = accuracy_figure.about(measured), accuracy_figure.in_short(measured)
-    across = text("Columns are channels.") if result.images else text("Columns are neurons.")
+    names = text("channels") if result.images else text("neurons")
+    across = text("Columns are {names}. Lit: one μ, one σ.", names=names)
     faded = cases_drawn(m, place.down.cells)
     said = told(
         theme,

@@ -66,7 +66,7 @@ def _sheet(result: EffectOnData, step: int, shape: tuple[int, ...], theme: str) 
     down = axis | {"range": [height - 0.5, -0.5]}
     if result.dataset.image_shape is not None:
         across, down = (
-            across | {"constrain": "domain"},
+            across | {"constrain": "domain", "constraintoward": "left"},
             down | {"scaleanchor": "x", "constraintoward": "top"},
         )
     cases = text("pictures") if result.dataset.image_shape else text("cases")

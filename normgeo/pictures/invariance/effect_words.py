@@ -22,6 +22,7 @@ from normgeo.tables import marks
 BARS = {"W": text("each bar is a weight"), "X": text("each bar is a feature")}
 """What one sees of a row of W or X that is no image."""
 
+SPOKEN = {2: text("two"), 3: text("three"), 4: text("four")}
 BESIDE_TABLE = 640  # pixels of its page for the picture, which has not the width of a page
 
 
@@ -103,15 +104,16 @@ def _answer(result: EffectOnData, step: int, change: str) -> str:
         for method, sign in zip(effect.methods.values(), signs, strict=True)
         if sign == "✓"
     ]
+    count = SPOKEN.get(len(signs), str(len(signs)))
     if not names:
-        return text("None of these {n} ignores {change}", n=len(signs), change=change)
+        return text("None of these {n} ignores {change}", n=count, change=change)
     if len(names) == len(signs):
-        return text("All {n} ignore {change}", n=len(signs), change=change)
+        return text("All {n} ignore {change}", n=count, change=change)
     told = text("only {name} ignores {change}", name=names[0], change=change)
     if len(names) > 1:
         who = text("{first} and {last}", first=listed(names[:-1]), last=names[-1])
         told = text("{who} ignore {change}", who=who, change=change)
-    return text("Of these {n}, {told}", n=len(signs), told=told)
+    return text("Of these {n}, {told}", n=count, told=told)
 
 
 def _factor(result: EffectOnData, step: int) -> str:

@@ -35,7 +35,7 @@ from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Panel, Sheet, Tiles, answer, drawn, told
 from normgeo.pictures.style.template import CLAIM, MEASURED, PREDICTED, SMALL, THEMES, log_ticks
 
-HIGH = 162, 230  # pixels of a panel
+HIGH, PLANE_HIGH = (162, 230), (162, 165)  # pixels of a panel
 NAMED_AT = 2 * 2**0.5  # the norm at the name of a line above the law
 CLEAR = 2 * "\N{NO-BREAK SPACE}"  # before it, as the line falls
 
@@ -96,7 +96,7 @@ def _sheet(result: AngularUpdate, plane: Plane, step: int, theme: str) -> Sheet:
                     *left,
                     effective(result, step),
                     notes=lambda wide, high: at(plane.pixels(wide, high)),
-                    high=HIGH,
+                    high=PLANE_HIGH,
                     share=1.15,
                     widest=plane.longest,
                 ),
@@ -222,7 +222,7 @@ def _angle_axes(result: AngularUpdate) -> tuple[dict[str, Any], dict[str, Any]]:
         {
             "type": "log",
             "title": norm_of(result),
-            "range": [first - 0.25 * (last - first), last + 0.05 * (last - first)],
+            "range": [first - 0.1 * (last - first), last + 0.05 * (last - first)],
             "tickvals": curve.norms[::2],
             "ticktext": [fraction(norm) for norm in curve.norms[::2].tolist()],
         },

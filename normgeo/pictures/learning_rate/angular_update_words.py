@@ -13,6 +13,7 @@ from normgeo.pictures.learning_rate.angular_update import APART, AngularUpdate, 
 from normgeo.pictures.style.annotations import colored, halo, sized, width
 from normgeo.pictures.style.template import SIZE, SMALL
 
+RADIUS = {2.0: text("twice the radius"), 0.5: text("half the radius")}
 FACTOR = 28  # type of the four numbers that answer the question
 CLEAR, FREE = 3, 14  # pixels between the words of two steps: at least, and where one can choose
 NEAR = 0.01  # of a factor
@@ -33,7 +34,6 @@ def why(result: AngularUpdate, step: int) -> str:
     times, expected = norm_words(norm.factor), turn.predicted or 0.0
     if norm.factor == 1:
         return text("At this length a step turns it by {angle}°.", angle=number(turn.after))
-    twice = bool(np.isclose(norm.factor, 2))
     long = {2.0: text("Twice as long"), 0.5: text("Half as long")}.get(
         norm.factor, text("{times} times as long", times=times)
     )
@@ -47,32 +47,32 @@ def why(result: AngularUpdate, step: int) -> str:
             expected=fraction(expected),
         )
     linear = result.curve.optimizer.linear
-    if twice and linear:
-        return text("Twice as long: half the gradient, from twice as far: ¼ of the turn.")
-    if twice:
-        return text("Twice as long: the same step, from twice as far: half the turn.")
+    turned = text("turns it {share} as far", share=_share(expected))
+    if abs(turn.after / turn.before / expected - 1) >= SMALL_ANGLE:
+        turned = text("makes tan θ {share} as large", share=_share(expected))
     return text(
-        "{long}: {pushed}, from {far}: {what} × {turn}.",
+        "{long}: {pushed} at {radius} {turned}.",
         long=long,
-        what=text("the turn")
-        if abs(turn.after / turn.before / expected - 1) < SMALL_ANGLE
-        else text("tan θ"),
         pushed=_gradient(pushed.predicted or 0.0) if linear else text("the same step"),
-        far=text("half as far")
-        if norm.factor == 0.5
-        else text("{times} times as far", times=times),
-        turn=fraction(expected),
+        radius=RADIUS.get(norm.factor, text("that radius")),
+        turned=turned,
     )
 
 
-def _gradient(factor: float) -> str:
-    """The gradient, as a multiple of the one before."""
+def _share(factor: float) -> str:
+    """A factor before "as far"."""
     if np.isclose(factor, 2):
-        return text("twice the gradient")
+        return text("twice")
     words = fraction(factor)
-    if factor < 1:
-        return text("{share} of the gradient", share=words)
-    return text("{times} times the gradient", times=words)
+    return text("{times} times", times=words) if factor > 1 else words
+
+
+def _gradient(factor: float) -> str:
+    """The gradient, as a multiple of that at norm 1."""
+    if np.isclose(factor, 0.5):
+        return text("half the gradient")
+    words = "{share} of the gradient" if factor < 1 else "{share} the gradient"
+    return text(words, share=_share(factor))
 
 
 def effective(result: AngularUpdate, step: int) -> list[str]:
@@ -175,7 +175,9 @@ def _tile(change: Change, is_norm: bool, muted: str) -> list[str]:
     if is_norm:
         moved = f"1 → {norm_words(change.after)}"
     elif change.predicted is not None:
-        moved = text("{moved}, law × {factor}", moved=moved, factor=fraction(change.predicted))
+        moved = text(
+            "{moved}, predicted × {factor}", moved=moved, factor=fraction(change.predicted)
+        )
         if _shown(change) != change.factor:
             moved = text("{moved}, here {found}", moved=moved, found=number(change.factor))
     words = norm_words(change.factor) if is_norm else fraction(_shown(change))

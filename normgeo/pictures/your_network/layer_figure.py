@@ -69,6 +69,7 @@ def figure(result: Neurons, theme: str) -> go.Figure:
         below = [level(result.frozen_below, {"color": look.muted, "width": 2, "dash": CLAIM})]
         words = [_frozen(result, look.muted, upward["range"][1])]
         turning, each = turning._replace(notes=words, shapes=below), each._replace(shapes=below)
+    norm = text("A layer with {norm}.", norm=result.normalizer.title)
     first, *others = result.headline
     # What ε does has a tab: here it is drawn if it is the answer.
     answers = first not in result.of_turning
@@ -84,7 +85,7 @@ def figure(result: Neurons, theme: str) -> go.Figure:
             ),
         ],
         rows=[[turning, each, *epsilon]],
-        foot=[told(theme, BALANCE)] if placed else [],
+        foot=[told(theme, " ".join([norm, *([BALANCE] if placed else [])]))],
         phone=[[1], [0], [2]][: 2 + answers],
     ).on(
         [
