@@ -182,8 +182,8 @@ def totals(audited: Sequence[Audited]) -> str:
     """Return how many statements there are of each kind, in a sentence."""
     found = Counter(one.claim.kind for one in audited)
     return text(
-        "In green, when it does hold. {all} statements are checked: {said} of the paper, {follows} "
-        "that seem to follow from it, {later} of later work and {practice} of practice.",
+        "Green: when it holds. {all} are checked: {said} statements of the paper, {follows} that "
+        "seem to follow from it, {later} of later work, {practice} of practice.",
         all=len(audited),
         said=found[PAPER_SAYS],
         follows=found[FOLLOWS],

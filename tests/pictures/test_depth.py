@@ -389,7 +389,7 @@ def test_numbers_over_the_panels_are_those_of_the_slider():
                 assert f"{sign} {KEPT.share(kind, warming, depth):.0%}" in words
     lines = [trace for trace in PLACEMENT.figure(result, "light").data if trace.hovertemplate]
     of_errors = [trace for trace in lines if trace.yaxis == "y"]
-    for trace, kind in zip(of_errors, dict(KEPT.runs), strict=True):
+    for trace, kind in zip(of_errors, dict.fromkeys(kind for kind, _ in KEPT.runs), strict=True):
         right = [KEPT.share(kind, "with", depth) for depth in KEPT.depths]
         np.testing.assert_allclose(trace.y, 1 - np.array(right), rtol=1e-3)
         np.testing.assert_allclose([row[0] for row in trace.customdata], right, rtol=1e-3)

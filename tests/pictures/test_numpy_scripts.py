@@ -260,7 +260,7 @@ def test_equal_kl(rows, subtests):
     for chosen in rows:
         with subtests.test(chosen=chosen):
             script, _, words = written("equal_kl", **chosen)
-            shown = [re.sub("<[^>]*>", "", word) for word in words if "w → 2w: KL" in word]
+            shown = [re.sub("<[^>]*>", "", word) for word in words if "→ 2" in word]
             shown = [word.partition("½")[0].rpartition("KL = ")[2] for word in shown]
             said = [line.rpartition("KL = ")[2] for line in printed(script)]
             assert [numbers(word) for word in said] == [numbers(word) for word in shown]

@@ -96,7 +96,7 @@ def about(result: Accuracy) -> str:
 
 def in_short(result: Accuracy) -> str:
     """The same for a slide."""
-    return text("Accuracy: mean of {seeds} seeds, band: lowest to highest.", seeds=result.seeds)
+    return text("Accuracy: mean and range of {seeds} seeds.", seeds=result.seeds)
 
 
 def headline(result: Accuracy, m: int) -> Band:
@@ -106,7 +106,7 @@ def headline(result: Accuracy, m: int) -> Band:
         for key in result.shares
     )
     words = text("<b>Test accuracy, trained in batches of{kept}{m}:</b>", kept=KEPT, m=m)
-    return Band(["  ".join([str(words), *shares])], LARGE)
+    return Band([f"{words}  {', '.join(shares)}"], LARGE)
 
 
 def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:

@@ -45,7 +45,7 @@ BLOCKS = {
     for (kind, name), made in zip(KINDS.items(), MADE, strict=True)
 }
 """What a block makes of the stream x, by the place of its norm."""
-BRIEF = {"without": text("no warm-up"), "with": text("warm-up")}
+BRIEF = {"without": text("no warm-up"), "with": text("warm-up: lines")}
 GLYPHS = {
     "with": {"circle": "●", "square": "■", "diamond": "◆"},
     "without": {"circle": "○", "square": "□", "diamond": "◇"},
@@ -134,7 +134,7 @@ def _accuracy(found: Accuracy, depth: int, theme: str) -> Panel:
         ],
         high=HIGH,
         share=1.5,
-        over=_over(text("test accuracy, log scale of errors"), found, depth, False),
+        over=_over(text("test accuracy (errors on a log scale)"), found, depth, False),
     )
 
 

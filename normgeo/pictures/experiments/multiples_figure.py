@@ -31,8 +31,8 @@ IN_A_ROW = 4
 THIN = 2.5  # of a line in so small a panel
 SHARE = f"{FASTER:.0%}"
 KEY = text(
-    "The paper: the first learns faster than the second. A dot is a seed. Holds: all ≤ {share}; "
-    "fails: all ≥ 100%; else open.",
+    "The paper: the first learns faster than the second. A dot is a seed. Holds: all ≤ {share}, "
+    "about twice as fast; fails: all ≥ 100%; else open.",
     share=SHARE,
 )
 FAR, NEVER, WORDS, END = 1.5, 1.75, 2.0, 2.6  # shares: the largest drawn, and what stands beyond
@@ -59,6 +59,7 @@ def figure(result: Multiples, theme: str) -> go.Figure:
             [_steps(result, theme)],
             *(panels[at : at + IN_A_ROW] for at in range(0, len(panels), IN_A_ROW)),
         ],
+        legend_over=1,
     ).on([*_dots(result, theme), *drawn], theme)
     rows = [
         [0, END, row - 0.5, row + 0.5, one.result.name]

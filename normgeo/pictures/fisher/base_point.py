@@ -68,13 +68,15 @@ class BasePoints:
     """The points of both models, the standard one first, and what is said of them.
 
     Attributes:
-        points: theirs. name: of the weights. caption: data, family, sizes.
+        points: theirs. name, letter: of the weights, w of one neuron and W of several.
+        caption: data, family, sizes.
         which: the Fisher information. notes: sentences for the reader.
 
     """
 
     points: tuple[BasePoint, ...]
     name: str
+    letter: str
     caption: str
     which: WhichFisher
     notes: tuple[str, ...]
@@ -87,7 +89,8 @@ class BasePoints:
         block = blocks.holding(settings.neuron)
         neurons = blocks.neurons[block]
         points = tuple(BasePoint.of(it, neurons, settings.seed) for it in both.models)
-        return cls(points, blocks.name(block), both.caption, both.which, both.notes)
+        letter = "w" if len(neurons) == 1 else "W"
+        return cls(points, blocks.name(block), letter, both.caption, both.which, both.notes)
 
 
 def cost_of_base_points(settings: Settings, evaluations: float) -> Cost:

@@ -230,7 +230,12 @@ def _observed(result: EqualKL) -> str:
         else:
             kl = number(plane.doubled.kl, 2)
             sentences.append(
-                text("{method}: {shape}; from w to 2w the KL is {kl} nats.", **words, kl=kl)
+                text(
+                    "{method}: {shape}; from {w} to 2{w} the KL is {kl} nats.",
+                    **words,
+                    w=result.base.letter,
+                    kl=kl,
+                )
             )
     return " ".join(map(str, sentences))
 

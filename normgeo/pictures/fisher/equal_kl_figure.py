@@ -63,7 +63,10 @@ def _answer(result: EqualKL) -> list[Band]:
         for point, plane in zip(result.base.points, result.planes, strict=True)
         if plane.contours is not None
     ]
-    return [answer(text("Equal KL around w: {shapes}", shapes=listed(shapes)))] if shapes else []
+    if not shapes:
+        return []
+    w = result.base.letter
+    return [answer(text("Equal KL around {w}: {shapes}", w=w, shapes=listed(shapes)))]
 
 
 def _panel(
@@ -161,19 +164,19 @@ def _axes(result: EqualKL, look: Theme) -> list[Panel]:
     Ellipses that would be small have axes of their own.
     """
     plain = {"zeroline": False, "constrain": "range"}
-    panels = []
+    panels, w = [], result.base.letter
     for n, (point, plane) in enumerate(zip(result.base.points, result.planes, strict=True), 1):
         x, y = 1.7 * plane.far if plane.small else _extent(result)
         tick = 0.5 if result.with_weights and not plane.small else round_number(x / 2)
-        along = {"title": text("a direction at random across ŵ, in ‖w‖"), "nticks": 6}
+        along = {"title": text("a direction at random across {w}, in ‖{w}‖", w=w), "nticks": 6}
         if result.with_weights:
             ticks = [-2 * tick, -tick, 0, tick, 2 * tick]
-            names = [_multiple(1 + one) for one in ticks]
+            names = [_multiple(1 + one, w) for one in ticks]
             along = {"tickvals": ticks, "ticktext": names}
         up = {
             "range": [-y, y],
             "nticks": 5,
-            "title": "" if n > 1 else text("across w, in ‖w‖"),
+            "title": "" if n > 1 else text("across {w}, in ‖{w}‖", w=w),
         }
         if not (plane.small or result.with_weights):
             up["scaleanchor"] = f"x{n}"
@@ -184,32 +187,32 @@ def _axes(result: EqualKL, look: Theme) -> list[Panel]:
                 {**plain, **along, "range": [-x, x]},
                 plain | up,
                 [f"{colored(title, color, SIZE)} {_verdict(plane)}"],
-                _inside(plane, look) if plane.contours is not None else [],
+                _inside(plane, w, look) if plane.contours is not None else [],
                 high=HIGH,
             )
         )
     return panels
 
 
-def _inside(plane: Plane, look: Theme) -> list[dict[str, Any]]:
+def _inside(plane: Plane, w: str, look: Theme) -> list[dict[str, Any]]:
     """What stands at the left of a panel, where a wedge is narrow."""
     top = {"yanchor": "top", "yshift": -2, "font": {"size": SIZE + 2}}
-    words = [note(_numbers(plane, look), 0.02, 1, **top)]
+    words = [note(_numbers(plane, w, look), 0.02, 1, **top)]
     if plane.doubled is not None:
         below = {"yshift": 2, "font": {"size": SIZE, "color": look.muted}}
         words.append(note(text("along the weights →"), 0.02, 0, **below))
     return words
 
 
-def _multiple(times: float) -> str:
+def _multiple(times: float, w: str) -> str:
     """So many times w, in letters.
 
-    >>> [_multiple(times) for times in (0, 0.5, 1, 1.5, 2, 0.9)]
-    ['0', '½ w', 'w', '1½ w', '2w', '0.9 w']
+    >>> [_multiple(times, "W") for times in (0, 0.5, 1, 1.5, 2, 0.9)]
+    ['0', '½ W', 'W', '1½ W', '2W', '0.9 W']
 
     """
-    known = {0.0: "0", 0.5: "½ w", 1.0: "w", 1.5: "1½ w", 2.0: "2w"}
-    return known.get(times, f"{number(times)} w")
+    known = {0.0: "0", 0.5: f"½ {w}", 1.0: w, 1.5: f"1½ {w}", 2.0: f"2{w}"}
+    return known.get(times, f"{number(times)} {w}")
 
 
 def _extent(result: EqualKL) -> tuple[float, float]:
@@ -231,12 +234,12 @@ def _verdict(plane: Plane) -> str:
     return sized(f"<b>{name}{comma}</b>", LARGE) + sized(meaning, SIZE + 4)
 
 
-def _numbers(plane: Plane, look: Theme) -> list[str]:
+def _numbers(plane: Plane, w: str, look: Theme) -> list[str]:
     """Say what the step to 2w costs, or how different the curvatures are."""
     if plane.doubled is None:
         a, b = (number(each, 2) for each in plane.curvatures)
         return [text("curvatures {a} : {b}", a=a, b=b)]
     kl, quadratic = (number(each, 2) for each in (plane.doubled.kl, plane.doubled.quadratic))
-    cost = sized(text("w → 2w: KL = <b>{kl}</b> nats", kl=kl), SIZE + 4)
+    cost = sized(text("{w} → 2{w}: KL = <b>{kl}</b> nats", w=w, kl=kl), SIZE + 4)
     form = text("½ δᵀFδ = {value}", value=quadratic).replace(" ", "\N{NO-BREAK SPACE}")
     return [f"{cost} {colored(form, look.muted, SIZE)}"]

@@ -22,7 +22,7 @@ from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, drawn
 from normgeo.settings import as_text
 from normgeo.tables import marks
 
-HIGH, PICTURE = (250, 105), (250, 72)  # pixels, on a wide screen and on a phone
+HIGH, PICTURE = (250, 96), (250, 72)  # pixels, on a wide screen and on a phone
 TINY = np.finfo(float).tiny
 SHARE = 0.64  # of the width of one method, for the picture
 

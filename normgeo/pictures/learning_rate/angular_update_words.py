@@ -82,7 +82,7 @@ def effective(result: AngularUpdate, step: int) -> list[str]:
     power = result.curve.optimizer.power
     return [
         text(
-            "One step: effective learning rate {rate} <b>× {factor}</b>",
+            "One step: effective learning rate {rate}: <b>× {factor}</b>",
             rate=f"η/{result.symbol}{'²' * (power == 2)}",
             factor=fraction(float(result.curve.norms[step]) ** -power),
         )

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.numbers import number, power, power_of_ten
 from normgeo.base.text import text
+from normgeo.models.activations import ACTIVATIONS
 from normgeo.pictures.recurrent.radii_figure import wide_layers
 from normgeo.pictures.recurrent.recurrence import Curves, Recurrences
 from normgeo.pictures.style.annotations import colored, sized
@@ -84,7 +85,7 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
             {key: number(curves.hidden[-1], 2) for key, curves in methods.items()},
         ),
         (
-            text("<b>effect at the end</b> of a change at t = 0"),
+            text("<b>effect</b> of a change at t = 0"),
             {key: f"× {power_of_ten(log, 2 if abs(log) < 3 else 1)}" for key, log in norms.items()},
         ),
         (
@@ -93,7 +94,11 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
         ),
     )
     about = text("{about}; shaded: the first reading", about=result.about)
-    on_slide = text("shaded: the first reading of a digit's {n} rows", n=result.setup.rows)
+    on_slide = text(
+        "{f}; shaded: the first reading of a digit's {n} rows",
+        f=ACTIVATIONS[result.activation].title,
+        n=result.setup.rows,
+    )
     first = stretch(0, result.setup.rows, THEMES[theme].panel)
     one = {"color": THEMES[theme].muted, "width": 1}
     shapes = [first], [first], [across(1, one), upright(1, one)]

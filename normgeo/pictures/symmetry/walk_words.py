@@ -38,9 +38,7 @@ def kl_words(one: Walk, t: int, theme: str) -> list[str]:
         words = text("the outputs stand still") if one.steps[t] else text("no step yet")
         return [f"{sized(text('<b>KL = 0:</b>'), LARGE)} {sized(words, SIZE + 2)}"]
     kl = sized(f"<b>KL = {number(float(one.kl[t]), 2)}</b>", LARGE)
-    return [
-        f"{kl} {colored(text('nats:'), muted, SMALL)} {sized(text('the outputs move'), SIZE + 2)}"
-    ]
+    return [f"{kl} {sized(text('nats: the outputs move'), SIZE + 2)}"]
 
 
 def about(result: Walks) -> list[str]:

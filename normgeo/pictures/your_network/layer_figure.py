@@ -193,8 +193,11 @@ def _balances(result: Neurons, norms: Array, heights: Array, ink: str) -> Iterat
         y=to_y,
         name=text("where growth and decay balance"),
         showlegend=True,
-        mode="markers",
+        mode="markers+text",
         marker={"color": ink, "size": 9, "symbol": "diamond-open", "line": {"width": 1.5}},
+        text=[text("of {h}", h=h) for h in told],
+        textposition="top center",
+        textfont={"size": SMALL, "color": ink},
         hoverinfo="skip",
     )
 

@@ -85,10 +85,10 @@ def test_normalized_model_has_a_wedge_and_the_standard_one_an_ellipse(captions, 
                 slope = (y / (1 + x))[np.isfinite(y)]
                 assert len(slope) > 5
                 np.testing.assert_allclose(slope, slope[0], rtol=1e-3)
-            words = captions("equal_kl", result)
+            words, w = captions("equal_kl", result), "W" if method == "layer" else "w"
             for part in ("<b>an ellipse</b>", "<b>a wedge, </b>", "F is singular"):
                 assert part in words
-            assert f"{WEDGE}; from w to 2w the KL is 0 nats." in EQUAL_KL.description(result)
+            assert f"{WEDGE}; from {w} to 2{w} the KL is 0 nats." in EQUAL_KL.description(result)
 
 
 def test_doubling_the_weights_costs_what_the_kl_says(captions):
@@ -98,7 +98,7 @@ def test_doubling_the_weights_costs_what_the_kl_says(captions):
         double = model.layout.pack(2 * model.W, model.b, model.g)
         expected = kl(model, model.unpack(double), point.data.X)
         assert plane.doubled.kl == pytest.approx(expected, rel=1e-6, abs=1e-12)
-    assert "w → 2w: KL = <b>0</b> nats" in captions("equal_kl", result)
+    assert "W → 2W: KL = <b>0</b> nats" in captions("equal_kl", result)
 
 
 def test_shape_is_what_the_settings_make_of_it(subtests):
@@ -179,4 +179,4 @@ def test_weights_are_named_where_a_wedge_lies_along_them():
         words = " ".join(str(note.text) for note in figure.layout.annotations)
         assert ("along the weights →" in words) == wedge
         names = [*(figure.layout.xaxis.ticktext or [])]
-        assert names == (["0", "½ w", "w", "1½ w", "2w"] if wedge else [])
+        assert names == (["0", "½ W", "W", "1½ W", "2W"] if wedge else [])
