@@ -96,6 +96,16 @@ def test_no_words_of_any_frame_are_cut_or_on_each_other(look_at, state):
         assert_words_of_the_picture_apart(page)
 
 
+@pytest.mark.exhaustive
+def test_number_of_the_first_dot_is_beside_the_axis_and_not_on_its_labels_in_a_room(look_at):
+    page = look_at("/learning_rate?growth=0.5&present=1")
+    number = figure(page).locator(".annotation-text").get_by_text(re.compile(r"^[\d.]+°$")).last
+    labels = figure(page).locator(".y2tick text")
+    ends = labels.evaluate_all("all => all.map((one) => one.getBoundingClientRect().right)")
+    assert len(ends) > 3
+    assert max(ends) < number.bounding_box()["x"]
+
+
 LARGE = """spans => spans
     .filter(span => span.textContent.startsWith('× ') && !span.querySelector('tspan')
         && span.parentElement.matches('tspan[style*="font-size"]'))

@@ -222,7 +222,7 @@ def _angle_axes(result: AngularUpdate) -> tuple[dict[str, Any], dict[str, Any]]:
         {
             "type": "log",
             "title": norm_of(result),
-            "range": [first - 0.1 * (last - first), last + 0.05 * (last - first)],
+            "range": [first - 0.25 * (last - first), last + 0.05 * (last - first)],
             "tickvals": curve.norms[::2],
             "ticktext": [fraction(norm) for norm in curve.norms[::2].tolist()],
         },
