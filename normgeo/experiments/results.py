@@ -34,7 +34,7 @@ IN_WORDS = dict(
 """The methods, in words."""
 
 FASTER = 0.6
-"""What share of the steps counts as about twice as fast."""
+"""What share of the other's steps counts as faster in a claim: 1.7 times as fast."""
 
 RULE = text(
     "A sentence says that one method learns faster than another. It holds if, in every seed, the "

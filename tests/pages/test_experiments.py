@@ -13,6 +13,7 @@ def test_page_opens_with_every_statement_and_the_rule_that_decides(shown):
     words = " ".join(page.captions("experiments").replace("<br>", " ").split())
     assert str(RULE) in page.words
     assert "The paper: the first learns faster than the second." in words
+    assert "Holds: all ≤ 60%, 1.7 times as fast; fails: all ≥ 100%; else open." in words
     rows = page.figure("experiments")["layout"]["yaxis"]["ticktext"]
     assert [row.partition(": ")[2] for row in rows] == [
         *(["layer vs no norm"] * 5),

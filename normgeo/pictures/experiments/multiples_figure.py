@@ -32,8 +32,9 @@ THIN = 2.5  # of a line in so small a panel
 SHARE = f"{FASTER:.0%}"
 KEY = text(
     "The paper: the first learns faster than the second. A dot is a seed. Holds: all ≤ {share}, "
-    "about twice as fast; fails: all ≥ 100%; else open.",
+    "{times:.1f} times as fast; fails: all ≥ 100%; else open.",
     share=SHARE,
+    times=1 / FASTER,
 )
 FAR, NEVER, WORDS, END = 1.5, 1.75, 2.0, 2.6  # shares: the largest drawn, and what stands beyond
 APART = 0.22  # of a row, between seeds at one place, which would cover each other
