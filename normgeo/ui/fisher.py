@@ -34,19 +34,20 @@ def why(settings: Settings, picture: EqualKL | None) -> None:
     with left:
         st.markdown(_along_weights(settings.normalizer))
     with right:
+        w = picture.base.letter
         lines = [
-            r"\mathrm{KL}[P_w \Vert P_{w + \delta}] &= \tfrac12\, \delta^{\mathsf T} F \delta "
-            r"+ O(\lVert\delta\rVert^3), \quad \delta = w",
+            rf"\mathrm{{KL}}[P_{w} \Vert P_{{{w} + \delta}}] &= \tfrac12\, \delta^{{\mathsf T}} F "
+            rf"\delta + O(\lVert\delta\rVert^3), \quad \delta = {w}",
             *(
                 rf"\text{{{point.normalizer.title}: }} \mathrm{{KL}} &= "
-                rf"{tex.number(plane.doubled.kl)}, \quad \tfrac12\, w^{{\mathsf T}} F w = "
-                rf"{tex.number(plane.doubled.quadratic)}"
+                rf"{tex.number(plane.doubled.kl)}, \quad \tfrac12\, \delta^{{\mathsf T}} F "
+                rf"\delta = {tex.number(plane.doubled.quadratic)}"
                 for point, plane in zip(picture.base.points, picture.planes, strict=True)
                 if plane.doubled is not None
             ),
         ]
         st.latex(tex.aligned(lines, gap=4))
-    source = text("Section 5.2.1, Eq. 8, for the step from w to 2w, in nats per case.")
+    source = text("Section 5.2.1, Eq. 8, for the step from {w} to 2{w}, in nats per case.", w=w)
     st.caption(" ".join(map(str, (source, *picture.base.notes))))
 
 

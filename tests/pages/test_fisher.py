@@ -255,3 +255,12 @@ def test_one_neuron_and_one_plane(shown):
     assert page.figures == ["equal_kl", "fisher"]
     values = [t["z"] for t in page.figure("fisher")["data"] if t.get("visible", True) and "z" in t]
     assert len(values) == 6
+
+
+def test_step_is_as_long_as_the_weights_whose_letter_the_figure_has(shown, subtests):
+    for method, letter in (("layer", "W"), ("batch", "w")):
+        with subtests.test(method=method):
+            page = shown("fisher", dataset="wine", method=method)
+            assert f"{letter} → 2{letter}: KL" in page.captions("equal_kl")
+            assert sum(rf"\delta = {letter}" in one.value for one in page.app.latex) == 1
+            assert f"for the step from {letter} to 2{letter}" in page.words

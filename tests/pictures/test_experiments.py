@@ -144,6 +144,10 @@ def test_dots_are_the_shares_of_the_seeds_in_rows_of_claims():
     told = [str(multiples.VERDICTS[one.verdict]) for one in result.experiments]
     assert [words.removeprefix("<b>").removesuffix("</b>") for words in verdicts.text] == told
     assert [*figure.layout.xaxis.tickvals] == [0, FASTER, 1, NEVER]
+    phone = figure.layout.meta["narrow"]
+    assert phone["yaxis2"]["domain"][1] <= phone["legend"]["y"] < phone["yaxis"]["domain"][0], (
+        "a phone has the names of curves over the curves"
+    )
     assert figure.layout.meta["slide"]["absent"] == [f"x{n}" for n in range(2, 9)], "dots alone"
 
 

@@ -441,3 +441,8 @@ def test_payload_is_small_at_the_longest(name, length):
     picture = PICTURES[name]
     longest = picture.compute(Settings(length=length, neurons=4, method="rms"))
     assert len(picture.figure(longest, "dark").to_json()) < 150_000
+
+
+def test_slide_says_on_which_activation_its_answer_depends(identity):
+    words = RECURRENCE.figure(identity, "light").layout.meta["slide"]["annotations"].values()
+    assert sum(str(one.get("text")).startswith("f = identity; shaded: ") for one in words) == 1
