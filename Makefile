@@ -50,7 +50,7 @@ core: dev-environment
 	$(PYTEST) -n auto -m "not exhaustive" $(PAGES)
 
 # What computes with numbers that a processor rounds: `.ci/run` runs it under other kernels.
-NO_NUMBERS := $(addprefix --ignore=tests/,any_arguments base datasets workers) --ignore-glob=tests/test_*
+NO_NUMBERS := $(addprefix --ignore=tests/,any_arguments base datasets story workers) --ignore-glob=tests/test_*
 rounding: dev-environment
 	$(PYTEST) -n auto -m "not exhaustive" $(PAGES) $(NO_NUMBERS)
 

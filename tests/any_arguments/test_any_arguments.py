@@ -251,9 +251,9 @@ def test_what_answers_are_asked_is_refused_too(subtests: pytest.Subtests) -> Non
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", CALLS)
-@examples(60)
+@examples(30)
 @given(data=st.data())
-def test_each_of_6_000_calls_answers_or_refuses(name: str, data: st.DataObject) -> None:
+def test_each_of_3_000_calls_answers_or_refuses(name: str, data: st.DataObject) -> None:
     drawn_call(name, data)
 
 

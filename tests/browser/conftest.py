@@ -26,8 +26,11 @@ from playwright.sync_api import (
 )
 
 from normgeo.base.writing import write_bytes
+from normgeo.pictures import PICTURES
 from normgeo.pictures.style.browser import find_browser
+from normgeo.pictures.style.export import write
 from normgeo.pictures.style.sandbox import in_sandbox
+from normgeo.settings import Settings
 from normgeo.ui.frame import PAGES
 from normgeo.ui.your_network import network
 from tools.server import free_port, serving, serving_anew
@@ -415,6 +418,25 @@ def offline(browser: Browser) -> Iterator[BrowserContext]:
     context = patient(browser, offline=True)
     yield context
     context.close()
+
+
+@pytest.fixture(scope="session")
+def paper(offline: BrowserContext, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A page with plotly, the player and the font of the pages, on which `DRAW` draws."""
+    view, file = PICTURES["effect"], tmp_path_factory.mktemp("paper") / "any.html"
+    write(view.figure(view.compute(Settings()), "light"), file)
+    media = files("streamlit").joinpath("static/static/media")
+    (font,) = (one for one in media.iterdir() if one.name.startswith("SourceSansVF-Upright"))
+    write_bytes(font.read_bytes(), file.with_name("font.woff2"))
+    page = offline.new_page()
+    page.goto(file.as_uri())
+    page.locator(".frames input").wait_for()
+    page.add_style_tag(
+        content="@font-face { font-family: 'Source Sans'; font-weight: 200 900; "
+        "src: url(font.woff2); }"
+    )
+    yield page
+    page.close()
 
 
 @pytest.fixture

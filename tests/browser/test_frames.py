@@ -19,7 +19,7 @@ from normgeo.pictures.style.export import write
 from normgeo.pictures.style.player import for_script
 from normgeo.settings import Settings
 
-MOST = 4  # frames that are tried, of a picture with more: its ends, and two between
+MOST = 3  # frames that are tried, of a picture with more: its ends, and one between
 
 FRAMED = (
     *("contrast", "averages", "table_1", "counterexamples", "rays"),

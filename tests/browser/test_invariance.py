@@ -12,12 +12,12 @@ from playwright.sync_api import Page, expect
 from normgeo import NORMALIZERS, TRANSFORMS, certify
 from normgeo.invariance.transforms import TABLE_1
 from normgeo.pictures import PICTURES
-from normgeo.pictures.style.player import STRIP
+from normgeo.pictures.style.player import STRIP, written
 from normgeo.settings import Settings
 from normgeo.tables import marks
 from tools.settled import still
 
-from .conftest import query, shared
+from .conftest import DRAW, query, shared
 
 
 @pytest.fixture
@@ -285,18 +285,22 @@ def test_pictures_grow_with_the_screen(server, open_page, wait_settled):
     assert shares[1] == pytest.approx(shares[0], rel=0.05)
 
 
-CUT = """() => {
-    const edge = document.querySelector('.st-key-figure_effect .main-svg').getBoundingClientRect();
-    return [...document.querySelectorAll('.st-key-figure_effect svg text')]
+CUT = (
+    DRAW
+    + """
+    return [...host.querySelectorAll('svg text')]
         .filter((one) => one.getBoundingClientRect().right > edge.right + 1)
         .map((one) => one.textContent);
 }"""
+)
 
 
 @pytest.mark.exhaustive
-def test_no_words_of_any_change_are_cut_beside_the_table(look_at, subtests):
+def test_no_words_of_any_change_are_cut_beside_the_table(look_at, paper, subtests):
+    plot = look_at("/invariance").locator(".st-key-figure_effect .js-plotly-plot")
+    width, picture = plot.evaluate("plot => plot.clientWidth"), PICTURES["effect"]
     for method, key in product(("layer", "rms", "group"), TRANSFORMS):
         with subtests.test(method=method, key=key):
-            page = look_at(f"/invariance?cell={method}.{key}")
-            expect(page.locator(".st-key-figure_effect .main-svg").first).to_be_visible()
-            assert page.evaluate(CUT) == []
+            result = picture.compute(Settings(cell=f"{method}.{key}"))
+            text = written(picture.figure(result, "light"))
+            assert paper.evaluate(CUT, {"text": text, "width": width}) == []

@@ -3,20 +3,18 @@
 With the settings that they open with, exported files are looked at (`test_export_files`).
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from normgeo.base.refusal import Refusal
 from normgeo.pictures import PICTURES
-from normgeo.pictures.style.export import write
 from normgeo.pictures.style.player import written
 from normgeo.settings import Settings
 from tests.quick import QUICK
 
-from .conftest import DRAW, patient
+from .conftest import DRAW
 
 # Other data, methods and units have longer labels.
 STATES: tuple[dict[str, Any], ...] = (
@@ -83,21 +81,9 @@ LOOK_AT_FILE = f"""(width) => {{
     {CUT}"""
 
 
-@pytest.fixture(scope="module")
-def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """A page with plotly and the player, as an exported figure has them, for all pictures."""
-    view, file = PICTURES["effect"], tmp_path_factory.mktemp("margins") / "any.html"
-    write(view.figure(view.compute(Settings()), "light"), file)
-    page = patient(browser, offline=True).new_page()
-    page.goto(file.as_uri())
-    page.locator(".frames input").wait_for()
-    yield page
-    page.context.close()
-
-
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", LABELED_OTHERWISE)
-def test_labels_have_room(name: str, page: Page) -> None:
+def test_labels_have_room(name: str, paper: Page) -> None:
     picture, found = PICTURES[name], {}
     for state in STATES:
         given = {**state, **QUICK.get(name, {})}
@@ -107,7 +93,7 @@ def test_labels_have_room(name: str, page: Page) -> None:
         except Refusal:
             continue
         for width in WIDTHS:
-            page.set_viewport_size({"width": width + 64, "height": 720})
-            if wrong := page.evaluate(LOOK, {"text": made, "width": width}):
+            paper.set_viewport_size({"width": width + 64, "height": 720})
+            if wrong := paper.evaluate(LOOK, {"text": made, "width": width}):
                 found[f"{name} {used} {width}"] = wrong
     assert not found, "\n".join(f"{key}: {wrong}" for key, wrong in found.items())

@@ -1,30 +1,24 @@
 """What a sheet places has room, measured by a browser in the font of the pages."""
 
-from collections.abc import Iterator
-from importlib.resources import files
 from itertools import product
 
 import plotly.graph_objects as go
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from normgeo.pictures import PICTURES
 from normgeo.pictures.style.annotations import in_lines, width
-from normgeo.pictures.style.export import write
 from normgeo.pictures.style.player import written
 from normgeo.pictures.style.sheet import Panel, Sheet, answer, marks, told
-from normgeo.settings import Settings
 from tests.pairwise import first
 
-from .conftest import DRAW, patient
+from .conftest import DRAW
 
 SHORT = "Layer norm keeps its size."
 LONG = (
     "Without a norm the largest logit grows × 66,000 as W<sub>q</sub> and W<sub>k</sub> grow, and "
     "with <b>batch norm</b> of q and k it stays at 3.3; its bound is 28 = √784 (Eq. 3)."
 )
-MEDIA = files("streamlit").joinpath("static/static/media")
-(FONT,) = (file for file in MEDIA.iterdir() if file.name.startswith("SourceSansVF-Upright"))
 SCREENS = ((1280, 720), (1000, 700), (1440, 900), (390, 844), (360, 640))
 
 # Draws a figure and lists words that touch other words or leave the figure, and lines of a legend
@@ -65,24 +59,6 @@ LOOK = (
 )
 
 
-@pytest.fixture(scope="module")
-def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """A page with plotly, the player and the font."""
-    view, file = PICTURES["effect"], tmp_path_factory.mktemp("sheet") / "any.html"
-    write(view.figure(view.compute(Settings()), "light"), file)
-    font = file.with_name("font.woff2")
-    font.write_bytes(FONT.read_bytes())
-    page = patient(browser, offline=True).new_page()
-    page.goto(file.as_uri())
-    page.locator(".frames input").wait_for()
-    page.add_style_tag(
-        content=f"@font-face {{ font-family: 'Source Sans'; font-weight: 200 900; "
-        f"src: url({font.as_uri()}); }}"
-    )
-    yield page
-    page.context.close()
-
-
 def sheet(said: str, head: str, panels: int, named: int) -> go.Figure:
     x = {"title": "step of the run", "tickvals": [0, 1, 2], "ticktext": ["0", "one half", "1"]}
     x["range"] = [-0.1, 2.1]
@@ -102,21 +78,21 @@ def sheet(said: str, head: str, panels: int, named: int) -> go.Figure:
 
 @pytest.mark.parametrize("screen", first((screen,) for screen in SCREENS))
 def test_no_words_touch_on_any_screen(
-    screen: tuple[int, int], page: Page, subtests: pytest.Subtests
+    screen: tuple[int, int], paper: Page, subtests: pytest.Subtests
 ) -> None:
-    page.set_viewport_size({"width": screen[0], "height": screen[1]})
+    paper.set_viewport_size({"width": screen[0], "height": screen[1]})
     for said, head, panels, named in product((SHORT, LONG), (SHORT, LONG), (1, 3), (0, 5)):
         with subtests.test(said=said, head=head, panels=panels, named=named):
             drawn = written(sheet(said, head, panels, named))
-            many, found = page.evaluate(LOOK, {"text": drawn, "width": screen[0] - 32})
+            many, found = paper.evaluate(LOOK, {"text": drawn, "width": screen[0] - 32})
             assert many > 5
             assert found == []
 
 
-def test_words_are_as_wide_as_a_browser_draws_them(page: Page) -> None:
+def test_words_are_as_wide_as_a_browser_draws_them(paper: Page) -> None:
     """Never narrower by more than a hundredth, nor wider by more than a tenth."""
     sentences = [SHORT, LONG, *(str(view.alt) for view in PICTURES.values())]
-    drawn = page.evaluate(
+    drawn = paper.evaluate(
         """async sentences => {
             await document.fonts.load("16px 'Source Sans'");
             return sentences.map(words => {
