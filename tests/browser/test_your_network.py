@@ -107,7 +107,7 @@ def test_file_given_is_drawn_and_its_roles_corrected(server, page, wait_settled,
     assert axe(page) == []
     assert "strange" not in address(page)
     page.get_by_role("button", name="Back to the layers that ship").click()
-    expect(page.locator(LIT).get_by_text("1 of 12 neurons almost stopped")).to_be_visible()
+    expect(page.locator(LIT).get_by_text("1 of 12 neurons is frozen")).to_be_visible()
 
 
 @pytest.mark.exhaustive

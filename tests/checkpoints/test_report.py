@@ -268,7 +268,7 @@ def test_gain_of_zero_gradient_of_zero_and_length_are_three_reasons_to_stand_sti
     assert told_shortly.frozen == [2]
     assert "Neuron 0, gain 0: norm" in told_shortly.of_neuron
     assert str(told_shortly.headline[0]) == (
-        "1 of 6 neurons almost stopped turning: neuron 2, < 0.1° a step. "
+        "1 of 6 neurons is frozen: neuron 2 turns < 0.1° a step. "
         "1 of 6 neurons have a gain of 0. 1 of 6 neurons have a gradient of 0."
     )
     shared = layer_report(layer("layer", gradient=gradient, gain=gain), rate=0.01)

@@ -46,7 +46,7 @@ def test_default_is_batch_norm_on_digits_one_against_the_rest(shown):
     assert page.figures == ["walk"]
     assert "<b>Batch norm: 10 of 610 directions change nothing; F is singular</b>" in head(page)
     assert "Bernoulli outputs, H = 10 neurons, D = 61 features" in head(page)
-    assert "formula and count: H = 10" in head(page)
+    assert "formula and count agree: H = 10" in head(page)
     words = page.captions("walk")
     assert "<b>1</b> by weight matrix re-scaling" in words
     assert "<b>9</b> more by weight vector re-scaling" in words
@@ -58,7 +58,7 @@ def test_default_is_batch_norm_on_digits_one_against_the_rest(shown):
 def test_singular_values_and_reasons_stand_in_a_tab(shown):
     page = shown("symmetry", tab="spectrum")
     words = page.captions("symmetry")
-    assert "<b>10 of 610 directions are null</b><br>formula and count: H = 10" in words
+    assert "<b>10 of 610 directions are null</b><br>formula and count agree: H = 10" in words
     assert "expected Fisher information, per case, exact coupling; N = 1,797, φ = 1" in words
     assert "Bernoulli outputs, H = 10 neurons, D = 61 features" in words
     assert bars(page) == [1, 9, 0]
@@ -102,7 +102,7 @@ def test_a_method_with_a_long_name_leaves_it_to_the_head_of_the_picture(shown):
 def test_layer_norm_has_its_shifts_and_its_scale(shown):
     page = shown("symmetry", method="layer")
     assert "<b>Layer norm: 62 of 610 directions change nothing; F is singular</b>" in head(page)
-    assert "formula and count: GD + G = 61 + 1 = 62" in head(page)
+    assert "formula and count agree: GD + G = 61 + 1 = 62" in head(page)
     assert "<b>61</b> more by weight matrix re-centering" in page.captions("walk")
     assert row(page, f"{YES} weight matrix re-centering")[1:] == ["61 of 61", "0°"]
     assert row(page, f"{NO} weight vector re-scaling")[1:] == ["1 of 10", "81°"]
@@ -126,7 +126,7 @@ def test_method_goes_into_the_url_and_changes_the_picture(shown):
 
 def test_softmax_is_a_reason_where_it_is_asked_for(shown):
     page = shown("symmetry", dataset="wine", family="categorical", method="batch")
-    assert "formula and count: H + max(0, D − H) = 4 + 9 = 13" in head(page)
+    assert "formula and count agree: H + max(0, D − H) = 4 + 9 = 13" in head(page)
     assert "<b>9</b> more by the softmax" in page.captions("walk")
     assert "each class against the rest" not in page.words
 
@@ -174,7 +174,7 @@ def test_eq_13_does_not_see_the_symmetries_of_layer_statistics(shown, subtests):
 def test_epsilon_leaves_the_directions_of_the_center_only(shown):
     page = shown("symmetry", dataset="wine", method="layer", eps="0.1")
     assert "Layer norm: 13 of 52 directions change nothing; F is singular" in head(page)
-    assert "formula and count: GD = 13" in head(page)
+    assert "formula and count agree: GD = 13" in head(page)
     assert "D = 13 features, G = 1, ε = 0.1" in head(page)
 
 

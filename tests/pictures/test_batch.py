@@ -528,8 +528,8 @@ def test_code_names_what_differs_from_the_defaults(subtests):
 @pytest.mark.parametrize(
     ("name", "said", "after"),
     [
-        ("axes", "Columns are neurons. Colored: one μ, one σ.", "Accuracy: mean and range of "),
-        ("channels", "Columns are channels. Colored: one μ, one σ.", "Faded cases "),
+        ("axes", "Columns: neurons. Colored: share one μ and σ.", "Accuracy: mean and range of "),
+        ("channels", "Columns: channels. Colored: share one μ and σ.", "Faded: "),
     ],
 )
 def test_what_columns_are_is_said_on_pages_and_slides(name, said, after):

@@ -72,7 +72,7 @@ def test_shares_are_in_percent_in_one_form_on_an_axis_and_in_the_sentence_of_a_n
 
 def test_each_layer_begins_with_what_is_particular_about_it() -> None:
     assert made(layer="batch")[0].headline[0] == (
-        "1 of 12 neurons almost stopped turning: neuron 11, < 0.01° a step."
+        "1 of 12 neurons is frozen: neuron 11 turns < 0.01° a step."
     )
     result = made(layer="batch")[0]
     assert result.over_balance is not None

@@ -72,7 +72,7 @@ def _sheet(result: Axes, m: int, place: Place, theme: str) -> Sheet:
         bands = [accuracy_figure.headline(measured, m)]
         about, brief = accuracy_figure.about(measured), accuracy_figure.in_short(measured)
     names = text("channels") if result.images else text("neurons")
-    across = text("Columns are {names}. Colored: one μ, one σ.", names=names)
+    across = text("Columns: {names}. Colored: share one μ and σ.", names=names)
     faded = cases_drawn(m, place.down.cells)
     said = told(
         theme,

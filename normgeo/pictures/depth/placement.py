@@ -56,14 +56,14 @@ class Placement(NamedTuple):
         """The same in few words, with what bands show."""
         runs = len(WARMING) * self.found.settings["seeds"]
         return text(
-            "Small networks on digits, {runs} runs in a band; others may differ.", runs=runs
+            "Small networks on digits; bands: all {runs} runs. Others may differ.", runs=runs
         )
 
     @property
     def scales(self) -> str:
         """What bands and the axis of accuracy show."""
         return text(
-            "Bands: all {runs} runs with and without warm-up.",
+            "Lines: with warm-up; bands: all {runs} runs.",
             runs=len(WARMING) * self.found.settings["seeds"],
         )
 

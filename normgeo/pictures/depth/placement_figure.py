@@ -45,7 +45,7 @@ BLOCKS = {
     for (kind, name), made in zip(KINDS.items(), MADE, strict=True)
 }
 """What a block makes of the stream x, by the place of its norm."""
-BRIEF = {"without": text("no warm-up"), "with": text("warm-up: lines")}
+BRIEF = {"without": text("without warm-up"), "with": text("with warm-up")}
 GLYPHS = {
     "with": {"circle": "●", "square": "■", "diamond": "◆"},
     "without": {"circle": "○", "square": "□", "diamond": "◇"},
@@ -161,7 +161,7 @@ def _over(name: str, found: Accuracy, depth: int, losses: bool) -> list[Band]:
 
 
 def _numbers(found: Accuracy, warming: str, depth: int, losses: bool) -> str:
-    """The accuracy or the loss of each kind, after the mark of its line; then what marks tell."""
+    """The accuracy or the loss of each kind, after its mark; with accuracies, what marks tell."""
     place = found.depths.index(depth)
 
     def told_(kind: str) -> str:
@@ -173,7 +173,7 @@ def _numbers(found: Accuracy, warming: str, depth: int, losses: bool) -> str:
         f'<b style="color:{COLORS[kind]}">{GLYPHS[warming][SYMBOLS[kind]]}{KEPT}{told_(kind)}</b>'
         for kind in KINDS
     ]
-    return "  ".join([*told, sized(BRIEF[warming], SMALL)])
+    return "  ".join([*told, *([] if losses else [sized(BRIEF[warming], SMALL)])])
 
 
 def _values(found: Accuracy, kind: str, warming: str, losses: bool) -> np.ndarray[Any, Any]:

@@ -55,6 +55,21 @@ class Experiment(NamedTuple):
         )
 
     @property
+    def told(self) -> str:
+        """The verdict, and of one that is open what the seeds say."""
+        told = VERDICTS[self.verdict]
+        if self.verdict != "not at this size":
+            return told
+        return (
+            text("{told}: faster", told=told) if self.faster else text("{told}: mixed", told=told)
+        )
+
+    @property
+    def faster(self) -> bool:
+        """Whether every seed takes fewer steps."""
+        return max(self.shares) < 1
+
+    @property
     def short(self) -> str:
         """The same in few words: the least and the largest share, and whether one has none."""
         reached = [f"{100 * one:.0f}" for one in sorted(self.shares) if np.isfinite(one)]

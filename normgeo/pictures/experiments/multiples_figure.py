@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from normgeo.base.text import text
 from normgeo.experiments.results import FASTER
 from normgeo.pictures.experiments.about import ABOUT, KINDS, NAMES, normalizer_of
-from normgeo.pictures.experiments.multiples import VERDICTS, Experiment, Multiples
+from normgeo.pictures.experiments.multiples import Experiment, Multiples
 from normgeo.pictures.recurrent.curves_figure import Curve, reach, traces
 from normgeo.pictures.recurrent.curves_figure import Panel as Curves
 from normgeo.pictures.style.colors import method_color
@@ -36,7 +36,7 @@ KEY = text(
     share=SHARE,
     times=1 / FASTER,
 )
-FAR, NEVER, WORDS, END = 1.5, 1.75, 2.0, 2.6  # shares: the largest drawn, and what stands beyond
+FAR, NEVER, WORDS, END = 1.5, 1.7, 1.85, 2.75  # shares: the largest drawn, and what stands beyond
 APART = 0.22  # of a row, between seeds at one place, which would cover each other
 UP = {"ranks": text("mean rank"), "%": text("error, %"), "nats": text("loss, nats")}
 """What stands at the left of curves, by the first word of their unit."""
@@ -87,7 +87,7 @@ def _steps(result: Multiples, theme: str) -> Panel:
             "tickvals": [*ticks],
             "ticktext": [*map(str, ticks.values())],
             "title": text(
-                "steps the first needs to reach the second's best (100%: as many as the second)"
+                "steps the first needs to reach the second's best: below 100% it is faster"
             ),
             "zeroline": False,
         },
@@ -137,7 +137,7 @@ def _dots(result: Multiples, theme: str) -> list[go.Scatter]:
             x=[WORDS] * len(inks),
             y=[*rows],
             mode="text",
-            text=[f"<b>{VERDICTS[one.verdict]}</b>" for one in result.experiments],
+            text=[f"<b>{one.told}</b>" for one in result.experiments],
             textposition="middle right",
             textfont={"size": SMALL, "color": inks},
             hoverinfo="skip",
@@ -173,7 +173,7 @@ def _curves(one: Experiment) -> Curves:
 
 def _panel(one: Experiment, curves: Curves, theme: str, *, names_steps: bool) -> Panel:
     about, sign = ABOUT[one.result.name], SIGNS.get(one.verdict, "")
-    faster = f"{text('faster')}, " if max(one.shares) < 1 else ""
+    faster = f"{text('faster')}, " if one.faster else ""
     verdict = one.short if sign else f"{faster}{one.short}"
     statement = one.result.statement
     section = statement.section.split()[-1]

@@ -147,7 +147,7 @@ def _legend(look: Theme) -> list[go.Scatter]:
         for how, words in (
             (
                 {"mode": "lines", "line": {"color": look.ink, "width": 3.5, "dash": MEASURED}},
-                text("true KL = c"),
+                text("true KL = c (shaded: smaller)"),
             ),
             (
                 {"mode": "lines", "line": {"color": look.ink, "width": 2, "dash": PREDICTED}},

@@ -110,14 +110,20 @@ class Neurons(NamedTuple):
         if self.height != "angle":
             return False, self.without_angle
         without = len(self._which("no_gradient"))
-        which = text(" neuron {h},", h=self.frozen[0]) if frozen == 1 else ""
+        least = number(self.frozen_below)
         still = [
             text(
-                "{count} of {H} neurons almost stopped turning:{which} < {angle}° a step.",
+                "1 of {H} neurons is frozen: neuron {h} turns < {least}° a step.",
+                H=H,
+                h=self.frozen[0],
+                least=least,
+            )
+            if frozen == 1
+            else text(
+                "{count} of {H} neurons are frozen: they turn < {least}° a step.",
                 count=frozen,
                 H=H,
-                which=which,
-                angle=number(self.frozen_below),
+                least=least,
             ),
             text("{count} of {H} neurons have a gain of 0.", count=off, H=H),
             text("{count} of {H} neurons have a gradient of 0.", count=without, H=H),
