@@ -61,10 +61,10 @@ class Statement(NamedTuple):
     subject: str
 
     @property
-    def pair(self) -> str:
-        """The faster and the slower one, in a few words: "layer vs no norm"."""
+    def pair(self) -> tuple[str, str]:
+        """The faster and the slower one, in a few words: "layer" and "no norm"."""
         fast = {LAYER: text("layer"), BATCH: text("batch")}[self.fast]
-        return text("{fast} vs {slow}", fast=fast, slow=IN_WORDS[self.slow])
+        return fast, IN_WORDS[self.slow]
 
 
 STATEMENTS: Mapping[str, Statement] = MappingProxyType(

@@ -48,11 +48,11 @@ KINDS = {
     "practice": PRACTICE,
 }
 KIND_LABELS = {
-    "all": text("All kinds"),
-    "paper": text("The paper says"),
-    "follows": text("Follows"),
-    "later": text("Later work"),
-    "practice": text("Practice"),
+    "all": text("of all kinds"),
+    "paper": text("of the paper"),
+    "follows": text("that follow"),
+    "later": text("of later work"),
+    "practice": text("of practice"),
 }
 LABELS = {
     "holds": text(":material/check: {count} hold"),
@@ -103,7 +103,7 @@ def _draw(audited: tuple[Audited, ...], settings: Settings) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="audit_line"):
         _verdicts(settings, counts(of_kind))
-        st.markdown(text("of {n}:", n=len(of_kind)), width="content")
+        st.markdown(text("of {n} statements", n=len(of_kind)), width="content")
         _kinds(settings)
     chosen = [one for one in of_kind if VERDICTS[settings.verdict] in {"", one.verdict}]
     if wrong := [one.claim.key for one in audited if not one.as_expected]:

@@ -1,5 +1,7 @@
 """The Experiments page: its statements, its tabs, and the commands that made its numbers."""
 
+import re
+
 import pytest
 
 from normgeo.experiments.results import RULE, STATEMENTS, load
@@ -12,10 +14,11 @@ def test_page_opens_with_every_statement_and_the_rule_that_decides(shown):
     assert page.figures == ["experiments", "order"]
     words = " ".join(page.captions("experiments").replace("<br>", " ").split())
     assert str(RULE) in page.words
-    assert "The paper: the first learns faster than the second." in words
-    assert "Holds: all ≤ 60%, 1.7 times as fast; fails: all ≥ 100%; else open." in words
+    assert "The paper: the first learns faster." in words
+    rule = "Holds: all need at most 60% of the steps; fails: none is faster; else open."
+    assert rule in words
     rows = page.figure("experiments")["layout"]["yaxis"]["ticktext"]
-    assert [row.partition(": ")[2] for row in rows] == [
+    assert [re.sub("<.*?>", "", row).partition(": ")[2] for row in rows] == [
         *(["layer vs no norm"] * 5),
         "layer vs batch norm",
         "batch vs layer norm",

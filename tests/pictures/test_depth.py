@@ -384,9 +384,17 @@ def test_numbers_over_the_panels_are_those_of_the_slider():
         result = PLACEMENT.compute(Settings(depth=asked))
         assert result.opens_at == depth
         words = words_of(PLACEMENT, result).replace("\ue001", " ")
-        for kind, signs in {"pre": "○●", "post": "□■", "none": "◇◆"}.items():
-            for sign, warming in zip(signs, ("without", "with"), strict=True):
-                assert f"{sign} {KEPT.share(kind, warming, depth):.0%}" in words
+        for kind, sign in {"pre": "●", "post": "■", "none": "◆"}.items():
+            assert f"{sign} {KEPT.share(kind, 'with', depth):.0%}" in words
+        hollow = next(
+            trace
+            for trace in PLACEMENT.figure(result, "light").data
+            if trace.hovertext and {*trace.marker.color} == {"rgba(0,0,0,0)"}
+        )
+        right = [KEPT.share(kind, "without", depth) for kind in ("pre", "post", "none")]
+        np.testing.assert_allclose(hollow.y, 1 - np.array(right), rtol=1e-3)
+        for told, share in zip(hollow.hovertext, right, strict=True):
+            assert told.endswith(f"norm without warm-up: {share:.0%}")
     lines = [trace for trace in PLACEMENT.figure(result, "light").data if trace.hovertemplate]
     of_errors = [trace for trace in lines if trace.yaxis == "y"]
     for trace, kind in zip(of_errors, dict.fromkeys(kind for kind, _ in KEPT.runs), strict=True):

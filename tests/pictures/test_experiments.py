@@ -52,9 +52,10 @@ CURVES = {
 def test_verdict_of_a_statement_is_that_of_the_curves_with_its_mark(name):
     figure = ALL.figure(Multiples((learned(CURVES[name]),)), "light")
     words = " ".join(note.text for note in figure.layout.annotations).replace("<br>", " ")
-    assert "The paper: the first learns faster than the second." in words
+    assert "The paper: the first learns faster." in words
     (row,) = figure.layout.yaxis.ticktext
-    assert row == "DRAW: layer vs no norm"
+    color = legible(GREEN, THEMES["light"].paper, THEMES["light"].ink)
+    assert row == f'DRAW: <b style="color:{color}">layer</b> vs no norm', "as its dots"
     drawn = [one.path for one in figure.layout.shapes if one.type == "path"]
     sign = {"holds": "✓", "fails": "✗"}.get(name)
     assert len(drawn) == (sign is not None)

@@ -55,15 +55,13 @@ class Placement(NamedTuple):
     def in_short(self) -> str:
         """The same in few words, with what bands show."""
         runs = len(WARMING) * self.found.settings["seeds"]
-        return text(
-            "Small networks on digits; bands: all {runs} runs. Others may differ.", runs=runs
-        )
+        return text("Hollow: no warm-up. Bands: {runs} runs. Other networks may differ.", runs=runs)
 
     @property
     def scales(self) -> str:
-        """What bands and the axis of accuracy show."""
+        """What hollow marks and bands show."""
         return text(
-            "Lines: with warm-up; bands: all {runs} runs.",
+            "Hollow: no warm-up. Bands: all {runs} runs.",
             runs=len(WARMING) * self.found.settings["seeds"],
         )
 

@@ -21,7 +21,7 @@ from normgeo.pictures.depth.accuracy import CLASSES, KINDS, WARMING, Accuracy
 from normgeo.pictures.depth.placement import Placement
 from normgeo.pictures.depth.places_figure import COLORS, SYMBOLS
 from normgeo.pictures.depth.recommendation import advice, evidence, small_depths
-from normgeo.pictures.style.annotations import KEPT, halo, note, sized
+from normgeo.pictures.style.annotations import KEPT, halo, note
 from normgeo.pictures.style.colors import blend
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.player import add_slider, frames
@@ -45,15 +45,11 @@ BLOCKS = {
     for (kind, name), made in zip(KINDS.items(), MADE, strict=True)
 }
 """What a block makes of the stream x, by the place of its norm."""
-BRIEF = {"without": text("without warm-up"), "with": text("with warm-up")}
-GLYPHS = {
-    "with": {"circle": "●", "square": "■", "diamond": "◆"},
-    "without": {"circle": "○", "square": "□", "diamond": "◇"},
-}
+GLYPHS = {"circle": "●", "square": "■", "diamond": "◆"}
 LIMITS = text("Other networks may differ.")
 LABELED = 0.5, 0.75, 0.9, 0.95, 0.97  # accuracies at the axis
 CLEAR = "rgba(0,0,0,0)"
-HIGH = 170, 190  # pixels of a panel
+HIGH = 195, 205  # pixels of a panel
 PANELS = {1: False, 2: True}
 """Whether a panel is of losses, by the number of its axes."""
 
@@ -156,24 +152,23 @@ def _loss(found: Accuracy, depth: int, theme: str) -> Panel:
 
 def _over(name: str, found: Accuracy, depth: int, losses: bool) -> list[Band]:
     """What the numbers of a panel are, and these."""
-    numbers = [Band([_numbers(found, warming, depth, losses)], NUMBERS) for warming in WARMING]
-    return [Band([name]), *numbers]
+    return [Band([name]), Band([_numbers(found, depth, losses)], NUMBERS)]
 
 
-def _numbers(found: Accuracy, warming: str, depth: int, losses: bool) -> str:
-    """The accuracy or the loss of each kind, after its mark; with accuracies, what marks tell."""
-    place = found.depths.index(depth)
-
-    def told_(kind: str) -> str:
-        if not losses:
-            return f"{found.share(kind, warming, depth):.0%}"
-        return number(float(_values(found, kind, warming, losses)[0, place]), 2)
-
-    told = [
-        f'<b style="color:{COLORS[kind]}">{GLYPHS[warming][SYMBOLS[kind]]}{KEPT}{told_(kind)}</b>'
+def _numbers(found: Accuracy, depth: int, losses: bool) -> str:
+    """The accuracy or the loss of each kind with warm-up, after the mark of its line."""
+    return "  ".join(
+        f'<b style="color:{COLORS[kind]}">{GLYPHS[SYMBOLS[kind]]}{KEPT}'
+        f"{_number(found, kind, 'with', depth, losses)}</b>"
         for kind in KINDS
-    ]
-    return "  ".join([*told, *([] if losses else [sized(BRIEF[warming], SMALL)])])
+    )
+
+
+def _number(found: Accuracy, kind: str, warming: str, depth: int, losses: bool) -> str:
+    if not losses:
+        return f"{found.share(kind, warming, depth):.0%}"
+    values = _values(found, kind, warming, losses)
+    return number(float(values[0, found.depths.index(depth)]), 2)
 
 
 def _values(found: Accuracy, kind: str, warming: str, losses: bool) -> np.ndarray[Any, Any]:
@@ -259,7 +254,16 @@ def _marks(found: Accuracy, depth: int) -> list[dict[str, Any]]:
             },
             "cliponaxis": False,
             "showlegend": False,
-            "hoverinfo": "skip",
+            "hovertext": [
+                text(
+                    "{name} {warmed}: {number}",
+                    name=name,
+                    warmed=WARMING[warming],
+                    number=_number(found, kind, warming, depth, losses),
+                )
+                for kind, name in KINDS.items()
+            ],
+            "hoverinfo": "text",
             **on_panel(number_),
         }
         for (number_, losses), warming in product(PANELS.items(), WARMING)

@@ -11,7 +11,7 @@ from normgeo.pictures.experiments.about import ABOUT, KINDS, NAMES, normalizer_o
 from normgeo.pictures.experiments.multiples import Experiment, Multiples
 from normgeo.pictures.recurrent.curves_figure import Curve, reach, traces
 from normgeo.pictures.recurrent.curves_figure import Panel as Curves
-from normgeo.pictures.style.colors import method_color
+from normgeo.pictures.style.colors import legible, method_color
 from normgeo.pictures.style.sheet import (
     Band,
     Panel,
@@ -31,10 +31,9 @@ IN_A_ROW = 4
 THIN = 2.5  # of a line in so small a panel
 SHARE = f"{FASTER:.0%}"
 KEY = text(
-    "The paper: the first learns faster than the second. A dot is a seed. Holds: all ≤ {share}, "
-    "{times:.1f} times as fast; fails: all ≥ 100%; else open.",
+    "The paper: the first learns faster. A dot is a seed. Holds: all need at most {share} of the "
+    "steps; fails: none is faster; else open.",
     share=SHARE,
-    times=1 / FASTER,
 )
 FAR, NEVER, WORDS, END = 1.5, 1.7, 1.85, 2.75  # shares: the largest drawn, and what stands beyond
 APART = 0.22  # of a row, between seeds at one place, which would cover each other
@@ -77,10 +76,7 @@ def _steps(result: Multiples, theme: str) -> Panel:
     """The steps to the best of another, as a share of its own: a row for each experiment."""
     look, count = THEMES[theme], len(result.experiments)
     ticks = {0.0: "0", FASTER: SHARE, 1.0: "100%", NEVER: text("never")}
-    names = [
-        text("{title}: {pair}", title=ABOUT[r.name].title, pair=r.statement.pair)
-        for r, *_ in result.experiments
-    ]
+    names = [_name(one, theme) for one in result.experiments]
     return Panel(
         {
             "range": [0, END],
@@ -90,6 +86,7 @@ def _steps(result: Multiples, theme: str) -> Panel:
                 "steps the first needs to reach the second's best: below 100% it is faster"
             ),
             "zeroline": False,
+            "showline": False,
         },
         {
             "range": [count - 0.4, -0.6],
@@ -100,6 +97,19 @@ def _steps(result: Multiples, theme: str) -> Panel:
         },
         shapes=[stretch(0, FASTER, look.panel), upright(1, {"color": look.muted, "width": 1})],
         high=STEPS_HIGH,
+    )
+
+
+def _name(one: Experiment, theme: str) -> str:
+    """What a row compares, the first in the color of its dots."""
+    look, statement = THEMES[theme], one.result.statement
+    fast, slow = statement.pair
+    color = legible(method_color(normalizer_of(statement.fast)), look.paper, look.ink)
+    return text(
+        "{title}: {fast} vs {slow}",
+        title=ABOUT[one.result.name].title,
+        fast=f'<b style="color:{color}">{fast}</b>',
+        slow=slow,
     )
 
 

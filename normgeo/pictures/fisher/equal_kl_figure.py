@@ -147,11 +147,11 @@ def _legend(look: Theme) -> list[go.Scatter]:
         for how, words in (
             (
                 {"mode": "lines", "line": {"color": look.ink, "width": 3.5, "dash": MEASURED}},
-                text("true KL = c (shaded: smaller)"),
+                text("outputs change by KL = c (shaded: less)"),
             ),
             (
                 {"mode": "lines", "line": {"color": look.ink, "width": 2, "dash": PREDICTED}},
-                text("Fisher matrix F: ½ δᵀFδ = c, for a step δ"),
+                text("by the Fisher matrix F: ½ δᵀFδ = c"),
             ),
         )
     ]
