@@ -243,7 +243,7 @@ IN_SIGHT = {
 """What a page answers, in words of its main picture."""
 OPENS_AT = {"recurrent": "1.4", "symmetry": "1", "batch": "2"}
 """The frame that opens, by its label."""
-PANELS = {"/": (0, 1, 2), "/recurrent": (0, 1), "/invariance": (1,), "/symmetry": (0, 1)}
+PANELS = {"/": (0, 1, 2), "/recurrent": (0, 1), "/invariance": (1, 2), "/symmetry": (0, 1)}
 """The panels of it that answer."""
 
 

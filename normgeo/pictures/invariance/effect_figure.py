@@ -21,7 +21,7 @@ from normgeo.pictures.style.sheet import Panel, Sheet, drawn, on_panel
 from normgeo.pictures.style.template import THEMES, ink_scale
 from normgeo.settings import as_text
 
-PICTURES, ROW, EMPTY = (300, 162), 86, 8  # heights in pixels; of dots still to be predicted
+PICTURES, ROW, EMPTY = (300, 162), (86, 60), 8  # heights in pixels; of dots to be predicted
 SHARE = 2.7  # of the width, for dots and words, beside that of the pictures
 FADE = 0.6  # the exponent from values to ink: below 1, small values are still seen
 
@@ -108,7 +108,7 @@ def _panel(result: EffectOnData, key: str, step: int, theme: str) -> Panel:
         x,
         y,
         notes=missing(result, key, step),
-        high=(ROW, ROW if method else EMPTY),
+        high=ROW if method else (ROW[0], EMPTY),
         share=SHARE,
         widest=widest,
         aside=beside(result, key, step, theme),

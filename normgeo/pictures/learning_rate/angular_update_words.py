@@ -47,11 +47,11 @@ def why(result: AngularUpdate, step: int) -> str:
             expected=fraction(expected),
         )
     linear = result.curve.optimizer.linear
-    turned = text("turns it {share} as far", share=_share(expected))
+    turned = text("it turns {share} as far", share=_share(expected))
     if abs(turn.after / turn.before / expected - 1) >= SMALL_ANGLE:
-        turned = text("makes tan θ {share} as large", share=_share(expected))
+        turned = text("tan θ is {share} as large", share=_share(expected))
     return text(
-        "{long}: {pushed} at {radius} {turned}.",
+        "{long}, {turned}: {pushed} at {radius}.",
         long=long,
         pushed=_gradient(pushed.predicted or 0.0) if linear else text("the same step"),
         radius=RADIUS.get(norm.factor, text("that radius")),
@@ -109,7 +109,7 @@ def norm_of(result: AngularUpdate) -> str:
 def seen(result: AngularUpdate) -> str:
     """What the plane shows."""
     if result.same_along_rays:
-        return text("Each ray has one loss; a strong color, a large loss.")
+        return text("Each ray has one loss; the stronger its color, the larger.")
     if result.has_law:
         return text(
             "Almost wedges: with ε > 0 the loss changes along a ray, larger in stronger color."

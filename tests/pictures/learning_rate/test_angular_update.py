@@ -364,7 +364,7 @@ def test_arrow_at_norm_1_is_enlarged_to_be_seen_where_it_can_be(rate: float, see
 
 def test_multiples_of_the_length_are_words_one_says() -> None:
     result = turn(QUICK)
-    said = {norm: why(result, result.place(norm)).split(":")[0] for norm in (0.5, 2, 4)}
+    said = {norm: why(result, result.place(norm)).split(",")[0] for norm in (0.5, 2, 4)}
     assert said == {0.5: "Half as long", 2: "Twice as long", 4: "4 times as long"}
 
 
@@ -387,5 +387,5 @@ def test_what_is_said_of_the_shades_of_the_loss_is_true_in_the_dark(captions):
     result = PICTURES["turn"].compute(Settings(dataset="wine"))
     for theme in ("light", "dark"):
         said = captions("turn", result, theme).replace("\N{NO-BREAK SPACE}", " ")
-        assert "a strong color, a large loss." in said.replace("<br>", " "), theme
+        assert "the stronger its color, the larger." in said.replace("<br>", " "), theme
         assert "arker" not in said, theme
