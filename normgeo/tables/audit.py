@@ -182,9 +182,8 @@ def totals(audited: Sequence[Audited]) -> str:
     """Return how many statements there are of each kind, in a sentence."""
     found = Counter(one.claim.kind for one in audited)
     return text(
-        "A cross: wrong as written. ≈: true with its condition, in green. {all} are checked: "
-        "{said} of the paper, {follows} that seem to follow from it, {later} of later work, "
-        "{practice} of practice.",
+        "Cross: wrong as written. ≈: true with its condition (green). {all} are checked: {said} of "
+        "the paper, {follows} that follow, {later} later, {practice} of practice.",
         all=len(audited),
         said=found[PAPER_SAYS],
         follows=found[FOLLOWS],

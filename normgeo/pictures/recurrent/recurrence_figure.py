@@ -81,11 +81,11 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
     norms = {key: float(curves.log10_norms[0]) for key, curves in methods.items()}
     heads = (
         (
-            text("<b>size of the state</b> (number: at the end)"),
+            text("<b>size of the state</b> at the end"),
             {key: number(curves.hidden[-1], 2) for key, curves in methods.items()},
         ),
         (
-            text("<b>effect</b> of a change (number: at t = 0)"),
+            text("<b>effect</b> of a change at t = 0"),
             {key: f"× {power_of_ten(log, 2 if abs(log) < 3 else 1)}" for key, log in norms.items()},
         ),
         (
