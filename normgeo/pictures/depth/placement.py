@@ -119,8 +119,8 @@ STUDY = Study(
     title=text("Where in a block the norm should go"),
     alt=text(
         "Test accuracy, and beside it training loss, of residual networks against their number of "
-        "blocks: for pre-norm, post-norm and no norm a line without and one with a warm-up of the "
-        "rate, on a band over the seeds of both."
+        "blocks: for pre-norm, post-norm and no norm a line with a warm-up of the rate, on a band "
+        "over all seeds with and without, and at the chosen depth a hollow mark without."
     ),
     uses=("depth",),
     compute=compute,
