@@ -182,8 +182,8 @@ def totals(audited: Sequence[Audited]) -> str:
     """Return how many statements there are of each kind, in a sentence."""
     found = Counter(one.claim.kind for one in audited)
     return text(
-        "Cross: wrong as written. ≈: true with its condition (green). {all} are checked: {said} of "
-        "the paper, {follows} that follow, {later} later, {practice} of practice.",
+        "Cross: wrong as written. ≈: true if the green holds. {all} are checked: {said} of the "
+        "paper, {follows} that seem to follow, {later} later, {practice} of practice.",
         all=len(audited),
         said=found[PAPER_SAYS],
         follows=found[FOLLOWS],

@@ -50,7 +50,7 @@ KINDS = {
 KIND_LABELS = {
     "all": text("of all kinds"),
     "paper": text("of the paper"),
-    "follows": text("that follow"),
+    "follows": text("that seem to follow"),
     "later": text("of later work"),
     "practice": text("of practice"),
 }

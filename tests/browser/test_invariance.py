@@ -299,6 +299,7 @@ CUT = (
 def test_no_words_of_any_change_are_cut_beside_the_table(look_at, paper, subtests):
     plot = look_at("/invariance").locator(".st-key-figure_effect .js-plotly-plot")
     width, picture = plot.evaluate("plot => plot.clientWidth"), PICTURES["effect"]
+    paper.set_viewport_size({"width": 1280, "height": 720})
     for method, key in product(("layer", "rms", "group"), TRANSFORMS):
         with subtests.test(method=method, key=key):
             result = picture.compute(Settings(cell=f"{method}.{key}"))
