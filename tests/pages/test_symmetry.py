@@ -77,7 +77,7 @@ def test_the_reason_that_is_walked_along_is_chosen_by_name(shown):
 def test_a_reason_that_is_not_there_is_told(shown):
     page = shown("symmetry", dataset="wine", method="layer", along="softmax", walk="-0.5")
     assert "No null direction here has the reason" in page.words
-    assert "every w × 0.5, which the norm divides out" in page.captions("walk")
+    assert "every w × (1 + r), here 0.5: the norm divides it out" in page.captions("walk")
 
 
 def test_groups_are_named_where_one_of_them_moves(shown):

@@ -176,7 +176,7 @@ def test_methods_of_single_cases_never_see_the_batch(few, subtests):
             figure = picture.figure(result, "light")
             colors = {trace.line.color for trace in figure.data if trace.xaxis == "x3"}
             words = " ".join(note.text for note in figure.layout.annotations)
-            assert (method_color(normalizer) in colors) == normalizer.shared_by_cases
+            assert (method_color(normalizer, "light") in colors) == normalizer.shared_by_cases
             assert (f"<b>{normalizer.name}: 0</b>" in words) != normalizer.shared_by_cases
             assert f"z_change_{normalizer.name.replace(' ', '_')}" in picture.table(result).columns
 

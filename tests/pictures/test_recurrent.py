@@ -284,7 +284,7 @@ def test_chosen_method_runs_beside_the_others_where_it_has_a_z_for_one_case(few,
             expected = {"standard", "layer"} | (set() if normalizer.shared_by_cases else {method})
             assert set(picture.setup.methods) == expected
             figure = RECURRENCE.figure(picture, "light")
-            assert (method_color(normalizer) in {t.line.color for t in figure.data}) == (
+            assert (method_color(normalizer, "light") in {t.line.color for t in figure.data}) == (
                 method in expected
             )
             radii = RADIUS.compute(Settings(length=8, neurons=4, method=method))
@@ -365,7 +365,7 @@ def test_predictions_have_the_colors_of_their_methods(identity):
     figure = RECURRENCE.figure(identity, "light")
     laws = [line for line in figure.data if line.line.dash == PREDICTED and line.x[0] is not None]
     assert [line.line.color for line in laws] == [
-        method_color(method) for method in identity.setup.methods.values()
+        method_color(method, "light") for method in identity.setup.methods.values()
     ]
 
 

@@ -32,8 +32,8 @@ def traces(result: Accuracy, axis: int, theme: str) -> Iterator[go.Scatter]:
             y=[*highest, *lowest[::-1]],
             mode="lines",
             fill="toself",
-            fillcolor=blend(THEMES[theme].paper, _color(method), 0.25),
-            line={"width": 0, "color": _color(method)},
+            fillcolor=blend(THEMES[theme].paper, _color(method, theme), 0.25),
+            line={"width": 0, "color": _color(method, theme)},
             hoverinfo="skip",
             **on,
         )
@@ -43,7 +43,7 @@ def traces(result: Accuracy, axis: int, theme: str) -> Iterator[go.Scatter]:
             y=[None if (told := result.at(method, m)) is None else told[0] for m in result.sizes],
             customdata=[result.at(method, m) for m in result.sizes],
             mode="lines+markers",
-            line={"color": _color(method), "width": 4, "dash": MEASURED},
+            line={"color": _color(method, theme), "width": 4, "dash": MEASURED},
             marker={"size": 9, "symbol": _symbol(method)},
             hovertemplate=text(
                 "{name}, m = {m}: {share}, {low} to {high}<extra></extra>",
@@ -70,7 +70,7 @@ def marks(result: Accuracy, m: int, axis: int, theme: str) -> list[dict[str, Any
                 # Where they meet, a diamond leaves a circle seen.
                 "size": [SIZES[_symbol(method)] for method in result.shares],
                 "opacity": 1,
-                "color": [_color(method) for method in result.shares],
+                "color": [_color(method, theme) for method in result.shares],
                 "symbol": [_symbol(method) for method in result.shares],
                 "line": {"width": 2, "color": THEMES[theme].paper},
             },
@@ -99,10 +99,10 @@ def in_short(result: Accuracy) -> str:
     return text("Accuracy: mean and range of {seeds} seeds.", seeds=result.seeds)
 
 
-def headline(result: Accuracy, m: int) -> Band:
+def headline(result: Accuracy, m: int, theme: str) -> Band:
     """The accuracies at batches of m."""
     shares = (
-        f'<b style="color:{_color(key)}">{_share(result, key, m).replace(" ", KEPT)}</b>'
+        f'<b style="color:{_color(key, theme)}">{_share(result, key, m).replace(" ", KEPT)}</b>'
         for key in result.shares
     )
     words = text("<b>Test accuracy, trained in batches of{kept}{m}:</b>", kept=KEPT, m=m)
@@ -130,7 +130,7 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
         },
         _up(result),
         [text("test accuracy")],
-        notes=[_none(sizes, method, THEMES[theme]) for method, sizes in missing.items()],
+        notes=[_none(sizes, method, THEMES[theme], theme) for method, sizes in missing.items()],
         shapes=[upright(m, {"color": THEMES[theme].muted, "width": 2})],
         high=(220, 200),
         share=share,
@@ -150,7 +150,7 @@ def _up(result: Accuracy) -> dict[str, Any]:
     }
 
 
-def _none(sizes: list[int], method: str, look: Theme) -> dict[str, Any]:
+def _none(sizes: list[int], method: str, look: Theme, theme: str) -> dict[str, Any]:
     """Where a method has no z, at the foot of the axes."""
     words = text("{name}: σ = 0, no z", name=NORMALIZERS[method].title)
     return note(
@@ -161,7 +161,7 @@ def _none(sizes: list[int], method: str, look: Theme) -> dict[str, Any]:
         textangle=-90,
         xanchor="right",
         xshift=-1,
-        font={"size": SIZE, "color": legible(_color(method), look.paper, look.ink)},
+        font={"size": SIZE, "color": legible(_color(method, theme), look.paper, look.ink)},
     )
 
 
@@ -173,8 +173,8 @@ def _share(result: Accuracy, method: str, m: int) -> str:
     return text("{name} {share:.0%}", name=name, share=told[0])
 
 
-def _color(method: str) -> str:
-    return method_color(NORMALIZERS[method])
+def _color(method: str, theme: str) -> str:
+    return method_color(NORMALIZERS[method], theme)
 
 
 def _symbol(method: str) -> str:

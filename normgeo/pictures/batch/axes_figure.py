@@ -15,7 +15,7 @@ from normgeo.pictures.batch.axes import Axes, Shared
 from normgeo.pictures.batch.axes_places import Place
 from normgeo.pictures.batch.axes_words import above, below, cases_drawn, one_case
 from normgeo.pictures.style.annotations import colored, width
-from normgeo.pictures.style.colors import blend, name_color
+from normgeo.pictures.style.colors import blend, name_color, see_through
 from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, drawn, on_panel, told
 from normgeo.pictures.style.template import SIZE, THEMES, Theme
@@ -69,7 +69,7 @@ def _sheet(result: Axes, m: int, place: Place, theme: str) -> Sheet:
     if (measured := result.accuracy) is not None:
         phone.insert(0, range(len(columns), len(columns) + 1))  # the answer
         columns.append(accuracy_figure.panel(measured, m, SHARE, theme))
-        bands = [accuracy_figure.headline(measured, m)]
+        bands = [accuracy_figure.headline(measured, m, theme)]
         about, brief = accuracy_figure.about(measured), accuracy_figure.in_short(measured)
     names = text("channels") if result.images else text("neurons")
     across = text("Columns: {names}. Colored: share one μ and σ.", names=names)
@@ -87,7 +87,7 @@ def _sheet(result: Axes, m: int, place: Place, theme: str) -> Sheet:
 def _panel(result: Axes, m: int, key: str, place: Place, theme: str) -> Panel:
     """The array of a method, with what is lit in it, in a batch of m cases."""
     title, found = str(SHARINGS[key].title), result.panels[m][key]
-    look, color = THEMES[theme], name_color(title)
+    look, color = THEMES[theme], name_color(title, theme)
     high = place.down.length + 2 * EDGE  # a ring and the lines of a frame are whole at its ends
     rows = text("images") if result.images else text("cases")
     return Panel(
@@ -176,7 +176,7 @@ def _shapes(
             "y0": down.low(min(m, last)) - 1,
             "y1": down.high(last) + 1,
             "fillcolor": look.paper,
-            "opacity": 0.65,
+            "opacity": 0.8,
             "line": {"width": 0},
         },
         {
@@ -186,7 +186,7 @@ def _shapes(
             "x1": across.high(channels[1]),
             "y0": down.low(cases[0]),
             "y1": down.high(min(cases[1], last)) + 5 * goes_on,
-            "fillcolor": _see_through(color),
+            "fillcolor": see_through(color, 0.45),
             "opacity": 1,
             "line": {"width": 3, "color": color},
         },
@@ -207,9 +207,3 @@ def _shapes(
             "line": {"width": 2, "color": look.ink},
         },
     ]
-
-
-def _see_through(color: str) -> str:
-    """A color "#rrggbb" through which an array is seen."""
-    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.45)"

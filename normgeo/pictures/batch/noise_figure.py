@@ -24,7 +24,7 @@ def figure(result: Noise, theme: str) -> go.Figure:
     """Draw three panels on logarithmic axes, measured solid and predicted dashed."""
     look, sizes = THEMES[theme], result.noise.sizes
     of_batches = [drift for drift in result.drifts if drift.normalizer.shared_by_cases]
-    color = method_color(of_batches[0].normalizer)
+    color = method_color(of_batches[0].normalizer, theme)
     traces = []
     for panel, errors in enumerate((result.mean, result.scale), start=1):
         measured, dashed = errors.measured, errors.predicted
@@ -34,7 +34,7 @@ def figure(result: Noise, theme: str) -> go.Figure:
             _line(sizes, dashed, panel, text("predicted"), look.ink, PREDICTED),
         ]
     for drift in of_batches:
-        name, hue = drift.normalizer.title, method_color(drift.normalizer)
+        name, hue = drift.normalizer.title, method_color(drift.normalizer, theme)
         traces.append(_line(sizes, drift.change, 3, name, hue, MEASURED, 4))
     traces.append(_line(sizes, result.predicted, 3, text("predicted"), look.ink, PREDICTED))
     for trace in traces:
@@ -48,7 +48,7 @@ def figure(result: Noise, theme: str) -> go.Figure:
         batches=result.noise.batches,
     )
     axes = _axes(shown[np.isfinite(_positive(shown))], result.cases)
-    heads, notes = _heads(result, look.muted), _notes(result, theme)
+    heads, notes = _heads(result, look.muted, theme), _notes(result, theme)
     return Sheet(
         [],
         rows=[
@@ -123,7 +123,7 @@ def _axes(shown: Array, cases: int) -> list[tuple[dict[str, Any], dict[str, Any]
     return [(x, {**y, "title": title}) for title in titles]
 
 
-def _heads(result: Noise, muted: str) -> list[list[str]]:
+def _heads(result: Noise, muted: str, theme: str) -> list[list[str]]:
     kurtosis = result.noise.kurtosis
     heads = (
         (
@@ -138,7 +138,7 @@ def _heads(result: Noise, muted: str) -> list[list[str]]:
                 high=number(kurtosis.max()),
             ),
         ),
-        (text("<b>training against test</b>"), _moved(result)),
+        (text("<b>training against test</b>"), _moved(result, theme)),
     )
     return [[first, colored(second, muted)] for first, second in heads]
 
@@ -158,15 +158,15 @@ def _notes(result: Noise, theme: str) -> list[list[dict[str, Any]]]:
     )
     foot = {"color": look.ink, "size": SMALL}
     return [
-        [note(_unmoved(result, panel), 0.14 if panel == 3 else 0.04, 0.03, font=foot), words]
+        [note(_unmoved(result, panel, theme), 0.14 if panel == 3 else 0.04, 0.03, font=foot), words]
         for panel, words in enumerate(own, start=1)
     ]
 
 
-def _moved(result: Noise) -> str:
+def _moved(result: Noise, theme: str) -> str:
     """What the lines of the last panel are of."""
     names = [
-        colored(drift.normalizer.title, method_color(drift.normalizer))
+        colored(drift.normalizer.title, method_color(drift.normalizer, theme))
         for drift in result.drifts
         if drift.normalizer.shared_by_cases
     ]
@@ -175,13 +175,13 @@ def _moved(result: Noise) -> str:
     return ", ".join(names)
 
 
-def _unmoved(result: Noise, panel: int) -> list[str]:
+def _unmoved(result: Noise, panel: int, theme: str) -> list[str]:
     """What is 0 at every size: the methods that never see the batch."""
     lines = []
     for drift in result.drifts:
         if not drift.normalizer.shared_by_cases:
             words = text("<b>{name}: 0</b> at every m", name=drift.normalizer.title)
-            lines.append(colored(words, method_color(drift.normalizer), SMALL))
+            lines.append(colored(words, method_color(drift.normalizer, theme), SMALL))
     if panel == 1:
         lines.append(text("computed without the batch"))
     largest = [drift.change for drift in result.drifts if not drift.normalizer.shared_by_cases]

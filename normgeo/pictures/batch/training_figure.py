@@ -24,7 +24,7 @@ def figure(result: Training, theme: str) -> go.Figure:
         trace
         for run in result.runs
         if run.history is not None and run.loss is not None
-        for trace in _traces(run, run.history, run.loss, sizes)
+        for trace in _traces(run, run.history, run.loss, sizes, theme)
     ]
     about = text(
         "{data!s}, {network}; momentum 0.9, η = {rate} for all",
@@ -32,7 +32,7 @@ def figure(result: Training, theme: str) -> go.Figure:
         network=result.network,
         rate=result.rate,
     )
-    losses, accuracies = zip(*_panels(result, sizes), strict=True)
+    losses, accuracies = zip(*_panels(result, sizes, theme), strict=True)
     return Sheet(
         [],
         rows=[losses, accuracies],
@@ -42,11 +42,11 @@ def figure(result: Training, theme: str) -> go.Figure:
 
 
 def _traces(
-    run: TrainingRun, history: History, loss: Smoothed, sizes: Sequence[int]
+    run: TrainingRun, history: History, loss: Smoothed, sizes: Sequence[int], theme: str
 ) -> list[go.Scatter]:
     column = sizes.index(run.batch_size) + 1
     below = column + len(sizes)
-    color = method_color(run.normalizer)
+    color = method_color(run.normalizer, theme)
     style: dict[str, Any] = {
         "line": {"color": color, "width": 3, "dash": MEASURED},
         "mode": "lines+markers",
@@ -91,7 +91,7 @@ def _traces(
     return traces
 
 
-def _panels(result: Training, sizes: Sequence[int]) -> Iterator[tuple[Panel, Panel]]:
+def _panels(result: Training, sizes: Sequence[int], theme: str) -> Iterator[tuple[Panel, Panel]]:
     """Yield loss and accuracy for each size."""
     losses = np.concatenate([run.loss.losses for run in result.runs if run.loss] or [np.ones(1)])
     losses = losses[np.isfinite(losses) & (losses > 0)]
@@ -115,7 +115,12 @@ def _panels(result: Training, sizes: Sequence[int]) -> Iterator[tuple[Panel, Pan
             "title": text("test accuracy") if first else "",
         }
         yield (
-            Panel(across | {"showticklabels": False}, loss, _heading(result, m), high=(165, 220)),
+            Panel(
+                across | {"showticklabels": False},
+                loss,
+                _heading(result, m, theme),
+                high=(165, 220),
+            ),
             Panel(across | {"title": _across(result, m)}, accuracy, high=(165, 220)),
         )
 
@@ -127,7 +132,7 @@ def _across(result: Training, m: int) -> str:
     return steps if width == 1 else text("{steps}; loss: means of {n} steps", steps=steps, n=width)
 
 
-def _heading(result: Training, m: int) -> list[str]:
+def _heading(result: Training, m: int, theme: str) -> list[str]:
     """What a column shows, with the last accuracies."""
     runs = result.of_size(m)
     if not runs:
@@ -136,7 +141,7 @@ def _heading(result: Training, m: int) -> list[str]:
     for run in runs:
         tested = None if run.history is None else run.history.test_accuracy
         if tested is not None and len(tested):
-            name = colored(run.normalizer.title, method_color(run.normalizer), SIZE)
+            name = colored(run.normalizer.title, method_color(run.normalizer, theme), SIZE)
             ends.append(f"<b>{name} {tested[-1]:.0%}</b>")
     head = text("<b>batches of {m}</b>", m=m)
     return [head, "   ".join(ends[:2]), *ends[2:]] if ends else [head]

@@ -35,7 +35,10 @@ def figure(result: Attention, theme: str) -> go.Figure:
         "tickvals": log_ticks(low, high),
     }
     heads = [
-        (text("none") if at.normalizer.is_standard else text("norm"), method_color(at.normalizer))
+        (
+            text("none") if at.normalizer.is_standard else text("norm"),
+            method_color(at.normalizer, theme),
+        )
         for at in result.heads.values()
     ]
     rows = [(subscripted(words), signs) for words, signs in result.rows]
@@ -52,7 +55,7 @@ def figure(result: Attention, theme: str) -> go.Figure:
                 marks(theme, text("What the logits ignore"), heads, rows, share=1.5),
             ]
         ],
-    ).on([line for key in result.heads for line in _lines(result, key)], theme)
+    ).on([line for key in result.heads for line in _lines(result, key, theme)], theme)
 
 
 def _name(result: Attention, key: str) -> str:
@@ -62,9 +65,9 @@ def _name(result: Attention, key: str) -> str:
     return text("{name} of q and k", name=normalizer.title)
 
 
-def _lines(result: Attention, key: str) -> Iterator[go.Scatter]:
+def _lines(result: Attention, key: str, theme: str) -> Iterator[go.Scatter]:
     at, name = result.heads[key], _name(result, key)
-    color = method_color(at.normalizer)
+    color = method_color(at.normalizer, theme)
     for axis, values in (("", at.largest), ("2", at.sharpest)):
         yield go.Scatter(
             x=result.factors,

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from normgeo.base.text import text
 from normgeo.pictures.depth.images import Learned, OnImages
 from normgeo.pictures.style.annotations import colored
-from normgeo.pictures.style.colors import GRAY, name_color
+from normgeo.pictures.style.colors import GRAY, name_color, on_paper
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, on_panel, told
 from normgeo.pictures.style.template import SIZE, THEMES
 
@@ -23,7 +23,9 @@ def figure(result: OnImages, theme: str) -> go.Figure:
     count, muted = len(learned), THEMES[theme].muted
     maps = [_map(one, axis) for axis, one in enumerate(learned, start=1)]
     points = [
-        trace for place, one in enumerate(learned) for trace in _accuracies(one, place, count + 1)
+        trace
+        for place, one in enumerate(learned)
+        for trace in _accuracies(one, place, count + 1, theme)
     ]
     rows = [
         Panel(
@@ -36,7 +38,7 @@ def figure(result: OnImages, theme: str) -> go.Figure:
                 "constraintoward": "top",
             },
             [
-                colored(f"<b>{one.norm.title}</b>", _color(one), SIZE),
+                colored(f"<b>{one.norm.title}</b>", _color(one, theme), SIZE),
                 colored(_shares(one), muted),
             ],
             high=(150, 120),
@@ -73,8 +75,9 @@ def _axes(learned: Sequence[Learned]) -> Panel:
     )
 
 
-def _color(one: Learned) -> str:
-    return GRAY if one.norm.sharing is None else name_color(one.norm.sharing.title)
+def _color(one: Learned, theme: str) -> str:
+    sharing = one.norm.sharing
+    return on_paper(GRAY, theme) if sharing is None else name_color(sharing.title, theme)
 
 
 def _map(one: Learned, axis: int) -> go.Heatmap:
@@ -97,9 +100,9 @@ def _map(one: Learned, axis: int) -> go.Heatmap:
     )
 
 
-def _accuracies(one: Learned, place: int, axis: int) -> Iterator[go.Scatter]:
+def _accuracies(one: Learned, place: int, axis: int, theme: str) -> Iterator[go.Scatter]:
     """A point for each seed, and a line at the mean."""
-    color = _color(one)
+    color = _color(one, theme)
     where = on_panel(axis)
     offsets = np.linspace(-0.12, 0.12, len(one.accuracies))
     yield go.Scatter(

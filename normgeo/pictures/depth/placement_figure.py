@@ -19,10 +19,10 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.pictures.depth.accuracy import CLASSES, KINDS, WARMING, Accuracy
 from normgeo.pictures.depth.placement import Placement
-from normgeo.pictures.depth.places_figure import COLORS, SYMBOLS
+from normgeo.pictures.depth.places_figure import SYMBOLS, place_color
 from normgeo.pictures.depth.recommendation import advice, evidence, small_depths
 from normgeo.pictures.style.annotations import KEPT, halo, note
-from normgeo.pictures.style.colors import blend
+from normgeo.pictures.style.colors import see_through
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import (
@@ -59,9 +59,9 @@ def figure(result: Placement, theme: str) -> go.Figure:
     found = result.found
     still = [
         *(trace for number_ in PANELS for trace in _bands(found, number_, theme)),
-        *(trace for number_ in PANELS for trace in _lines(found, number_)),
+        *(trace for number_ in PANELS for trace in _lines(found, number_, theme)),
     ]
-    moving = [_marks(found, depth) for depth in found.depths]
+    moving = [_marks(found, depth, theme) for depth in found.depths]
     sheets = [_sheet(result, depth, theme) for depth in found.depths]
     whole, words = drawn(sheets, [*still, *moving[result.opening]], theme, result.opening)
     add_slider(
@@ -130,7 +130,7 @@ def _accuracy(found: Accuracy, depth: int, theme: str) -> Panel:
         ],
         high=HIGH,
         share=1.5,
-        over=_over(text("test accuracy (errors on a log scale)"), found, depth, False),
+        over=_over(text("test accuracy (errors on a log scale)"), found, depth, False, theme),
     )
 
 
@@ -146,19 +146,19 @@ def _loss(found: Accuracy, depth: int, theme: str) -> Panel:
         shapes=[upright(depth, {"color": THEMES[theme].muted, "width": 2})],
         high=HIGH,
         on_slide=False,
-        over=_over(text("training loss, nats"), found, depth, True),
+        over=_over(text("training loss, nats"), found, depth, True, theme),
     )
 
 
-def _over(name: str, found: Accuracy, depth: int, losses: bool) -> list[Band]:
+def _over(name: str, found: Accuracy, depth: int, losses: bool, theme: str) -> list[Band]:
     """What the numbers of a panel are, and these."""
-    return [Band([name]), Band([_numbers(found, depth, losses)], NUMBERS)]
+    return [Band([name]), Band([_numbers(found, depth, losses, theme)], NUMBERS)]
 
 
-def _numbers(found: Accuracy, depth: int, losses: bool) -> str:
+def _numbers(found: Accuracy, depth: int, losses: bool, theme: str) -> str:
     """The accuracy or the loss of each kind with warm-up, after the mark of its line."""
     return "  ".join(
-        f'<b style="color:{COLORS[kind]}">{GLYPHS[SYMBOLS[kind]]}{KEPT}'
+        f'<b style="color:{place_color(kind, theme)}">{GLYPHS[SYMBOLS[kind]]}{KEPT}'
         f"{_number(found, kind, 'with', depth, losses)}</b>"
         for kind in KINDS
     )
@@ -193,15 +193,15 @@ def _bands(found: Accuracy, number_: int, theme: str) -> Iterator[go.Scatter]:
             y=[*rounded(high), *rounded(low[::-1])],
             mode="lines",
             fill="toself",
-            fillcolor=blend(THEMES[theme].paper, COLORS[kind], 0.25),
-            line={"width": 0, "color": COLORS[kind]},
+            fillcolor=see_through(place_color(kind, theme), 0.2),
+            line={"width": 0, "color": place_color(kind, theme)},
             showlegend=False,
             hoverinfo="skip",
             **on_panel(number_),
         )
 
 
-def _lines(found: Accuracy, number_: int) -> Iterator[go.Scatter]:
+def _lines(found: Accuracy, number_: int, theme: str) -> Iterator[go.Scatter]:
     losses = PANELS[number_]
     warming = "with"
     for kind, name in KINDS.items():
@@ -216,8 +216,8 @@ def _lines(found: Accuracy, number_: int) -> Iterator[go.Scatter]:
             mode="lines+markers",
             name=BLOCKS[kind],
             showlegend=number_ == 1,
-            line={"color": COLORS[kind], "width": 3},
-            marker={"size": 9, "symbol": SYMBOLS[kind], "color": COLORS[kind]},
+            line={"color": place_color(kind, theme), "width": 3},
+            marker={"size": 9, "symbol": SYMBOLS[kind], "color": place_color(kind, theme)},
             hovertemplate=text(
                 "{name} {warmed}, {L} blocks: {mean}, {low} to {high}, η = {rate}<extra></extra>",
                 name=name,
@@ -232,7 +232,7 @@ def _lines(found: Accuracy, number_: int) -> Iterator[go.Scatter]:
         )
 
 
-def _marks(found: Accuracy, depth: int) -> list[dict[str, Any]]:
+def _marks(found: Accuracy, depth: int, theme: str) -> list[dict[str, Any]]:
     """A large mark on each line at a depth, a trace for each panel and warm-up.
 
     A hollow one is a ring, which is seen around a full one at the same place.
@@ -248,9 +248,11 @@ def _marks(found: Accuracy, depth: int) -> list[dict[str, Any]]:
             "mode": "markers",
             "marker": {
                 "size": 12 if warming == "with" else 18,
-                "color": [COLORS[kind] if warming == "with" else CLEAR for kind in KINDS],
+                "color": [
+                    place_color(kind, theme) if warming == "with" else CLEAR for kind in KINDS
+                ],
                 "symbol": [SYMBOLS[kind] for kind in KINDS],
-                "line": {"width": 2, "color": [COLORS[kind] for kind in KINDS]},
+                "line": {"width": 2, "color": [place_color(kind, theme) for kind in KINDS]},
             },
             "cliponaxis": False,
             "showlegend": False,

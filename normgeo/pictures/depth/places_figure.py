@@ -12,7 +12,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.pictures.depth.places import AtPlace, Depth
 from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.colors import CLASSES, GRAY, OTHER
+from normgeo.pictures.style.colors import CLASSES, GRAY, OTHER, on_paper
 from normgeo.pictures.style.lines import rounded
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, marks, told
 from normgeo.pictures.style.template import MEASURED, PREDICTED, THEMES, log_ticks
@@ -21,10 +21,15 @@ COLORS = {"pre": CLASSES[0], "post": OTHER, "none": GRAY}
 SYMBOLS = {"pre": "circle", "post": "square", "none": "diamond"}
 
 
+def place_color(place: str, theme: str) -> str:
+    """The color of the place of a norm: "pre", "post" or "none"."""
+    return on_paper(COLORS[place], theme)
+
+
 def figure(result: Depth, theme: str) -> go.Figure:
     """Draw the stream and the gradients of both places by layer, and the table beside them."""
     look = THEMES[theme]
-    lines = [line for at in result.at.values() for line in _lines(at)]
+    lines = [line for at in result.at.values() for line in _lines(at, theme)]
     if any(at.signals.expected_stream is not None for at in result.at.values()):
         style = {"color": look.muted, "width": 2, "dash": PREDICTED}
         name = text("predicted for random weights")
@@ -32,7 +37,10 @@ def figure(result: Depth, theme: str) -> go.Figure:
     return Sheet(
         [
             # In a hall each has one line.
-            *(Band([f"<b>{at.answer}</b>"], 17, COLORS[at.place.key]) for at in result.at.values()),
+            *(
+                Band([f"<b>{at.answer}</b>"], 17, place_color(at.place.key, theme))
+                for at in result.at.values()
+            ),
             told(theme, result.about),
         ],
         rows=[
@@ -42,7 +50,10 @@ def figure(result: Depth, theme: str) -> go.Figure:
                 marks(
                     theme,
                     text("What the whole network ignores"),
-                    [(at.place.short, COLORS[at.place.key]) for at in result.at.values()],
+                    [
+                        (at.place.short, place_color(at.place.key, theme))
+                        for at in result.at.values()
+                    ],
                     result.rows,
                     share=1.3,
                 ),
@@ -81,8 +92,8 @@ def _of_gradients(at: AtPlace) -> tuple[Array, Array | None]:
     return at.signals.gradients, at.signals.expected_gradients
 
 
-def _lines(at: AtPlace) -> Iterator[go.Scatter]:
-    color, title = COLORS[at.place.key], at.place.title
+def _lines(at: AtPlace, theme: str) -> Iterator[go.Scatter]:
+    color, title = place_color(at.place.key, theme), at.place.title
     for axis, (measured, expected) in (("", _of_stream(at)), ("2", _of_gradients(at))):
         layers = np.arange(len(measured)) + bool(axis)
         where = {"xaxis": f"x{axis}", "yaxis": f"y{axis}", "legendgroup": title}

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from normgeo.base.text import text
 from normgeo.pictures.batch.training import smoothed
 from normgeo.pictures.depth.accuracy import KINDS, WARMING
-from normgeo.pictures.depth.places_figure import COLORS
+from normgeo.pictures.depth.places_figure import place_color
 from normgeo.pictures.depth.training import Placements, Trained
 from normgeo.pictures.style.annotations import KEPT
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, on_panel, told
@@ -39,7 +39,7 @@ def figure(result: Placements, theme: str) -> go.Figure:
                     up if place == 0 else up | {"title": ""},
                     over=[
                         Band([text("<b>{warmed}</b>, right at the end:", warmed=warmed)]),
-                        Band([_ends(result, warming)], NUMBERS),
+                        Band([_ends(result, warming, theme)], NUMBERS),
                     ],
                 )
                 for place, (warming, warmed) in enumerate(WARMING.items())
@@ -48,7 +48,7 @@ def figure(result: Placements, theme: str) -> go.Figure:
         foot=[told(theme, result.about, *(run.remark for run in result.runs if run.remark))],
     ).on(
         [
-            _line(run, place)
+            _line(run, place, theme)
             for place, warming in enumerate(WARMING, start=1)
             for run in result.of(warming)
             if len(run.history.losses)
@@ -57,7 +57,7 @@ def figure(result: Placements, theme: str) -> go.Figure:
     )
 
 
-def _ends(result: Placements, warming: str) -> str:
+def _ends(result: Placements, warming: str, theme: str) -> str:
     """The accuracy of each run that has an end, in its color."""
     runs = result.of(warming)
     if not runs:
@@ -69,11 +69,11 @@ def _ends(result: Placements, warming: str) -> str:
         if share is not None:
             told_ = text("{name} {share:.0%}", name=name, share=share)
         kept = str(told_).replace(" ", KEPT)
-        words.append(f'<b style="color:{COLORS[run.kind]}">{kept}</b>')
+        words.append(f'<b style="color:{place_color(run.kind, theme)}">{kept}</b>')
     return "  ".join(words)
 
 
-def _line(run: Trained, place: int) -> go.Scatter:
+def _line(run: Trained, place: int, theme: str) -> go.Scatter:
     name, loss = KINDS[run.kind], smoothed(run.history.losses)
     return go.Scatter(
         x=loss.steps,
@@ -82,7 +82,7 @@ def _line(run: Trained, place: int) -> go.Scatter:
         name=name,
         legendgroup=name,
         showlegend=place == 1,
-        line={"color": COLORS[run.kind], "width": 3, "dash": MEASURED},
+        line={"color": place_color(run.kind, theme), "width": 3, "dash": MEASURED},
         hovertemplate=text(
             "{name}, step {step}: {loss} nats<extra></extra>",
             name=name,

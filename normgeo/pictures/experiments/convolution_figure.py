@@ -24,7 +24,7 @@ TICKS = {1 / 16: "1/16", 1 / 4: "1/4", 1: "1", 4: "4", 16: "16"}
 
 def figure(result: Contrast, theme: str) -> go.Figure:
     """Draw errors, digits and chances; a frame for each contrast."""
-    still = [_line(result, method) for method in result.methods]
+    still = [_line(result, method, theme) for method in result.methods]
     still += [_right(result, panel, theme) for panel in _panels(result)]
     places = range(len(result.contrasts))
     moving = [_frame(result, place, theme) for place in places]
@@ -92,7 +92,7 @@ def _sheet(result: Contrast, place: int, theme: str) -> Sheet:
                 "showgrid": False,
                 "zeroline": False,
             },
-            [_head(method)],
+            [_head(method, theme)],
             high=(170, 170),
             lowest=0.35,
         )
@@ -106,8 +106,8 @@ def _sheet(result: Contrast, place: int, theme: str) -> Sheet:
     )
 
 
-def _head(method: str) -> str:
-    color = method_color(normalizer_of(method))
+def _head(method: str, theme: str) -> str:
+    color = method_color(normalizer_of(method), theme)
     return f'<b style="color:{color}">{NAMES[method]}</b>'
 
 
@@ -116,7 +116,7 @@ def _frame(result: Contrast, place: int, theme: str) -> list[dict[str, Any]]:
     look = THEMES[theme]
     found = [_digits(result, place, theme)]
     for panel, (method, one) in zip(_panels(result), result.methods.items(), strict=True):
-        color = method_color(normalizer_of(method))
+        color = method_color(normalizer_of(method), theme)
         found.append(
             {
                 "type": "heatmap",
@@ -141,7 +141,7 @@ def _frame(result: Contrast, place: int, theme: str) -> list[dict[str, Any]]:
                 "x": rounded(result.contrasts[[place]]),
                 "y": rounded(one.errors[[place]]),
                 "mode": "markers",
-                "marker": {"size": 14, "color": method_color(normalizer_of(method))},
+                "marker": {"size": 14, "color": method_color(normalizer_of(method), theme)},
                 "showlegend": False,
                 "hoverinfo": "skip",
                 "cliponaxis": False,
@@ -167,14 +167,14 @@ def _digits(result: Contrast, place: int, theme: str) -> dict[str, Any]:
     }
 
 
-def _line(result: Contrast, method: str) -> dict[str, Any]:
+def _line(result: Contrast, method: str, theme: str) -> dict[str, Any]:
     return {
         "type": "scatter",
         "x": rounded(result.contrasts),
         "y": rounded(result.methods[method].errors),
         "mode": "lines",
         "name": str(NAMES[method]),
-        "line": {"color": method_color(normalizer_of(method)), "width": 4},
+        "line": {"color": method_color(normalizer_of(method), theme), "width": 4},
         "hovertemplate": text(
             "{name}: {y}% errors at contrast × {x}<extra></extra>",
             name=NAMES[method],

@@ -25,7 +25,7 @@ def figure(result: Drawing, theme: str) -> go.Figure:
     """Draw the digits and every canvas; a frame for each glimpse."""
     still = [
         _heatmap(_row(result.targets), 1, theme),
-        *(_line(result, method, 4) for method in result.methods),
+        *(_line(result, method, 4, theme) for method in result.methods),
     ]
     moving = [_frame(result, place, theme) for place in range(result.glimpses)]
     sheets = [_sheet(result, place, theme) for place in range(result.glimpses)]
@@ -48,7 +48,7 @@ def _sheet(result: Drawing, place: int, theme: str) -> Sheet:
     x = {**bare, "range": across, "constrain": "domain"}
     y = {**bare, "range": [side - 0.5 + GAP / 2, -0.5 - GAP / 2]}
     y |= {"scaleanchor": "x", "constrain": "domain"}
-    heads = [text("<b>the digits</b>"), *(_title(method) for method in result.methods)]
+    heads = [text("<b>the digits</b>"), *(_title(method, theme) for method in result.methods)]
     missed = np.concatenate([one.missed.mean(axis=1) for one in result.methods.values()])
     line = Panel(
         {"title": text("glimpse"), "range": [0.5, result.glimpses + 0.5], "dtick": 1},
@@ -64,8 +64,8 @@ def _sheet(result: Drawing, place: int, theme: str) -> Sheet:
     )
 
 
-def _title(method: str) -> str:
-    color = method_color(normalizer_of(method))
+def _title(method: str, theme: str) -> str:
+    color = method_color(normalizer_of(method), theme)
     return f'<b style="color:{color}">{NAMES[method]}</b>'
 
 
@@ -75,7 +75,7 @@ def _frame(result: Drawing, place: int, theme: str) -> list[dict[str, Any]]:
     for panel, method in enumerate(result.methods, start=2):
         one = result.methods[method]
         found.append(_heatmap(_row(one.canvases[place]), panel, theme))
-        found.append(_windows(one, place, result, method, panel))
+        found.append(_windows(one, place, result, method, panel, theme))
     for method in result.methods:
         missed = result.methods[method].missed[place].mean()
         found.append(
@@ -84,7 +84,7 @@ def _frame(result: Drawing, place: int, theme: str) -> list[dict[str, Any]]:
                 "x": [place + 1],
                 "y": rounded(np.array([missed])),
                 "mode": "markers",
-                "marker": {"size": 14, "color": method_color(normalizer_of(method))},
+                "marker": {"size": 14, "color": method_color(normalizer_of(method), theme)},
                 "showlegend": False,
                 "hoverinfo": "skip",
                 "cliponaxis": False,
@@ -115,7 +115,9 @@ def _heatmap(row: Array, panel: int, theme: str) -> dict[str, Any]:
     }
 
 
-def _windows(one: Painted, place: int, result: Drawing, method: str, panel: int) -> dict[str, Any]:
+def _windows(
+    one: Painted, place: int, result: Drawing, method: str, panel: int, theme: str
+) -> dict[str, Any]:
     """A square around where each picture is written to, cut where its picture ends."""
     side = result.targets.shape[-1]
     x, y = [], []
@@ -133,14 +135,14 @@ def _windows(one: Painted, place: int, result: Drawing, method: str, panel: int)
         "x": x,
         "y": y,
         "mode": "lines",
-        "line": {"color": method_color(normalizer_of(method)), "width": 3},
+        "line": {"color": method_color(normalizer_of(method), theme), "width": 3},
         "showlegend": False,
         "hoverinfo": "skip",
         **on_panel(panel),
     }
 
 
-def _line(result: Drawing, method: str, panel: int) -> dict[str, Any]:
+def _line(result: Drawing, method: str, panel: int, theme: str) -> dict[str, Any]:
     missed = result.methods[method].missed.mean(axis=1)
     return {
         "type": "scatter",
@@ -148,7 +150,7 @@ def _line(result: Drawing, method: str, panel: int) -> dict[str, Any]:
         "y": rounded(missed),
         "mode": "lines+markers",
         "name": str(NAMES[method]),
-        "line": {"color": method_color(normalizer_of(method)), "width": 3},
+        "line": {"color": method_color(normalizer_of(method), theme), "width": 3},
         "hovertemplate": text(
             "{name}, glimpse {t}: {missed} nats<extra></extra>",
             name=NAMES[method],

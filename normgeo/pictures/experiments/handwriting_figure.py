@@ -93,7 +93,7 @@ def _frame(result: Handwriting, step: int, theme: str) -> list[dict[str, Any]]:
     found = []
     for panel, (words, writer) in enumerate(product(result.words, WRITERS), start=1):
         one = result.of(writer, words)
-        color = method_color(normalizer_of(writer)) if writer in NAMES else THEMES[theme].ink
+        color = method_color(normalizer_of(writer), theme) if writer in NAMES else THEMES[theme].ink
         on = on_panel(panel)
         common = {"type": "scatter", "showlegend": False, "hoverinfo": "skip", **on}
         found.append({**common, **_ink(one, step), "mode": "lines", "line": _pen(color)})

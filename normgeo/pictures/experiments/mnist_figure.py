@@ -65,7 +65,7 @@ def _sheet(result: Digits, place: int, theme: str) -> Sheet:
         )
         for batch in result.batches
     ]
-    tiles = [_tiles(result, one, place) for one in result.at(result.batches[0])]
+    tiles = [_tiles(result, one, place, theme) for one in result.at(result.batches[0])]
     return Sheet(
         [answer(result.told(place))],
         rows=[curves, tiles],
@@ -74,13 +74,13 @@ def _sheet(result: Digits, place: int, theme: str) -> Sheet:
     )
 
 
-def _tiles(result: Digits, one: Way, place: int) -> Panel:
+def _tiles(result: Digits, one: Way, place: int, theme: str) -> Panel:
     side = result.ink.shape[-1] + GAP
     rows = -(-len(result.digits) // ACROSS)
     bare = {"visible": False, "showgrid": False, "zeroline": False, "constrain": "domain"}
     head = text(
         "<b style='color:{color}'>{name}</b>: {n} of {K} misread",
-        color=method_color(normalizer_of(one.method)),
+        color=method_color(normalizer_of(one.method), theme),
         name=NAMES[one.method],
         n=int(result.misread(one, place).sum()),
         K=len(result.digits),
@@ -99,19 +99,19 @@ def _frame(result: Digits, place: int, theme: str) -> list[dict[str, Any]]:
     found = []
     for panel, batch in enumerate(result.batches, start=1):
         for one in result.at(batch):
-            found.append(_mark(result.steps[place], one, place, panel))
+            found.append(_mark(result.steps[place], one, place, panel, theme))
     for panel, one in enumerate(result.at(result.batches[0]), start=len(result.batches) + 1):
         found += [_ink(result, one, place, panel, theme), _names(result, one, place, panel)]
     return found
 
 
-def _mark(step: int, one: Way, place: int, panel: int) -> dict[str, Any]:
+def _mark(step: int, one: Way, place: int, panel: int, theme: str) -> dict[str, Any]:
     return {
         "type": "scatter",
         "x": [step],
         "y": [float(f"{one.missed[:, place].mean():.4g}")],
         "mode": "markers",
-        "marker": {"size": 14, "color": method_color(normalizer_of(one.method))},
+        "marker": {"size": 14, "color": method_color(normalizer_of(one.method), theme)},
         "showlegend": False,
         "hoverinfo": "skip",
         "cliponaxis": False,

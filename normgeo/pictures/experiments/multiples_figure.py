@@ -104,7 +104,7 @@ def _name(one: Experiment, theme: str) -> str:
     """What a row compares, the first in the color of its dots."""
     look, statement = THEMES[theme], one.result.statement
     fast, slow = statement.pair
-    color = legible(method_color(normalizer_of(statement.fast)), look.paper, look.ink)
+    color = legible(method_color(normalizer_of(statement.fast), theme), look.paper, look.ink)
     return text(
         "{title}: {fast} vs {slow}",
         title=ABOUT[one.result.name].title,
@@ -119,7 +119,7 @@ def _dots(result: Multiples, theme: str) -> list[go.Scatter]:
     for row, one in enumerate(result.experiments):
         at = [min(share, FAR) if np.isfinite(share) else NEVER for share in one.shares]
         for seed, (share, place) in enumerate(zip(one.shares, at, strict=True)):
-            colors.append(method_color(normalizer_of(one.result.statement.fast)))
+            colors.append(method_color(normalizer_of(one.result.statement.fast), theme))
             x.append(place)
             y.append(row + APART * at[:seed].count(place))
             told_.append(f"{share:.0%}" if np.isfinite(share) else text("never"))

@@ -27,7 +27,7 @@ Trace = dict[str, Any]
 
 def figure(result: Order, theme: str) -> go.Figure:
     """Draw what each method finds; a frame for each word."""
-    still = list(_lines(result))
+    still = list(_lines(result, theme))
     steps = range(1, result.steps + 1)
     moving = [list(_frame(result, step, theme)) for step in steps]
     sheets = [_sheet(result, step, theme) for step in steps]
@@ -67,7 +67,7 @@ def _sheet(result: Order, step: int, theme: str) -> Sheet:
 def _pictures(one: Reading, step: int, theme: str, *, heading: bool) -> Panel:
     bare = {"visible": False, "showgrid": False, "zeroline": False, "constrain": "domain"}
     wide = one.best.shape[1] * (SIDE + GAP)
-    color = method_color(normalizer_of(one.method))
+    color = method_color(normalizer_of(one.method), theme)
     name = f'<b style="color:{color}">{NAMES[one.method]}</b>'
     rank = number(float(one.ranks[one.place(step)]))
     return Panel(
@@ -116,7 +116,7 @@ def _below(result: Order, one: Reading) -> dict[str, str]:
     return on_panel((result.captions.index(one.words) + 1) * (len(result.methods) + 1))
 
 
-def _lines(result: Order) -> Iterator[Trace]:
+def _lines(result: Order, theme: str) -> Iterator[Trace]:
     for _, one in _numbered(result):
         yield {
             "type": "scatter",
@@ -125,7 +125,7 @@ def _lines(result: Order) -> Iterator[Trace]:
             "mode": "lines+markers",
             "name": str(NAMES[one.method]),
             "showlegend": one.words == result.captions[0],
-            "line": {"color": method_color(normalizer_of(one.method)), "width": 3},
+            "line": {"color": method_color(normalizer_of(one.method), theme), "width": 3},
             "text": list(one.words),
             "hovertemplate": text(
                 "{name}, after “{word}”: rank {rank}<extra></extra>",
@@ -141,7 +141,7 @@ def _frame(result: Order, step: int, theme: str) -> Iterator[Trace]:
     """The best pictures, a frame around the right one, and a mark on the line."""
     look = THEMES[theme]
     for panel, one in _numbered(result):
-        place, color = one.place(step), method_color(normalizer_of(one.method))
+        place, color = one.place(step), method_color(normalizer_of(one.method), theme)
         common = {"type": "scatter", "showlegend": False, "hoverinfo": "skip"}
         yield {
             "type": "heatmap",

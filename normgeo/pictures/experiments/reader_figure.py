@@ -60,7 +60,7 @@ def _sheet(result: Reading, place: int, theme: str) -> Sheet:
         Panel(
             x,
             y,
-            over=[_title(method), _document(result, method, place, theme)],
+            over=[_title(method, theme), _document(result, method, place, theme)],
             high=HIGH,
             lowest=0.25,
             left=24,
@@ -90,15 +90,15 @@ def _query(result: Reading, place: int, theme: str) -> Band:
     return Band([_colored(words, colors)], SIZE + 2)
 
 
-def _title(method: str) -> Band:
-    return Band([f"<b>{IN_WORDS[method]}</b>"], color=method_color(normalizer_of(method)))
+def _title(method: str, theme: str) -> Band:
+    return Band([f"<b>{IN_WORDS[method]}</b>"], color=method_color(normalizer_of(method), theme))
 
 
 def _document(result: Reading, method: str, place: int, theme: str) -> Band:
     """The words, from faint ink to the color of the method."""
     look = THEMES[theme]
     faint = legible(look.paper, look.paper, look.ink)
-    color = method_color(normalizer_of(method))
+    color = method_color(normalizer_of(method), theme)
     shares = result.methods[method].attention[place] / result.strongest
     colors = [
         legible(blend(faint, color, share), look.paper, look.ink)
@@ -119,7 +119,7 @@ def _frame(result: Reading, place: int, theme: str) -> list[dict[str, Any]]:
     """A bar for each name that the document has, of each network."""
     found = []
     for panel, (method, one) in enumerate(result.methods.items(), start=1):
-        color = method_color(normalizer_of(method))
+        color = method_color(normalizer_of(method), theme)
         pale = blend(THEMES[theme].paper, color, 0.5)
         found.append(
             {

@@ -32,7 +32,7 @@ def figure(result: Thoughts, theme: str) -> go.Figure:
     """Draw words and curves; a frame for each evaluation."""
     curves = _curves(result)
     still = traces(curves, theme)
-    moving = [_frame(result, place) for place in range(len(result.steps))]
+    moving = [_frame(result, place, theme) for place in range(len(result.steps))]
     sheets = [_sheet(result, curves, place, theme) for place in range(len(result.steps))]
     opening = result.opening
     whole, words = drawn(sheets, [*still, *moving[opening]], theme, opening)
@@ -79,7 +79,7 @@ def _sheet(result: Thoughts, curves: list[Curves], place: int, theme: str) -> Sh
         )
         for each in curves
     ]
-    said = [Band([_answered(result, method, place)]) for method in result.methods]
+    said = [Band([_answered(result, method, place, theme)]) for method in result.methods]
     return Sheet(
         [answer(result.told(place)), Band([result.asked]), *said],
         rows=[panels],
@@ -94,13 +94,13 @@ def _seen(curves: Curves) -> list[float]:
     return [*reach([curves._replace(curves=shown)])]
 
 
-def _answered(result: Thoughts, method: str, place: int) -> str:
-    color = method_color(normalizer_of(method))
+def _answered(result: Thoughts, method: str, place: int, theme: str) -> str:
+    color = method_color(normalizer_of(method), theme)
     name = f'<b style="color:{color}">{NAMES[method]}</b>'
     return f"{name} {result.answered(method, place)}"
 
 
-def _frame(result: Thoughts, place: int) -> list[dict[str, Any]]:
+def _frame(result: Thoughts, place: int, theme: str) -> list[dict[str, Any]]:
     """A mark on each curve."""
     return [
         {
@@ -108,7 +108,7 @@ def _frame(result: Thoughts, place: int) -> list[dict[str, Any]]:
             "x": [result.steps[place]],
             "y": [float(f"{values[:, place].mean():.4g}")],
             "mode": "markers",
-            "marker": {"size": 14, "color": method_color(normalizer_of(method))},
+            "marker": {"size": 14, "color": method_color(normalizer_of(method), theme)},
             "showlegend": False,
             "hoverinfo": "skip",
             **on_panel(panel),

@@ -169,7 +169,7 @@ def _panels(result: FisherBlocks, row: int, theme: str) -> Iterator[Panel]:
     if row:
         along = {**square, "title": text("parameters of neuron {h}", h=j)}
         up = {**square, "title": text("parameters of neuron {h}", h=i)}
-    for place, (model, title, words) in enumerate(_heads(result, row)):
+    for place, (model, title, words) in enumerate(_heads(result, row, theme)):
         ratio = result.ratio if place == len(models) else None
         names = _names(model, row, ratio=bool(ratio))
         bars = [_OF_RATIO[row]] if ratio else []
@@ -192,7 +192,7 @@ def _panels(result: FisherBlocks, row: int, theme: str) -> Iterator[Panel]:
         )
 
 
-def _heads(result: FisherBlocks, row: int) -> Iterator[tuple[ModelBlocks, str, str]]:
+def _heads(result: FisherBlocks, row: int, theme: str) -> Iterator[tuple[ModelBlocks, str, str]]:
     """The model of each map of a row, its title, and what is seen."""
     i, j = result.models[0].blocks.pair
     block = text("block of neurons {i} and {j}", i=i, j=j)
@@ -200,11 +200,11 @@ def _heads(result: FisherBlocks, row: int) -> Iterator[tuple[ModelBlocks, str, s
         block = text("block of neuron {i}", i=i)
     for each in result.models:
         share = text("{share} of ‖F‖² between neurons", share=f"{each.blocks.between:.0%}")
-        name = method_title(each.normalizer, variant(each.normalizer))
+        name = method_title(each.normalizer, theme, variant(each.normalizer))
         yield each, name, block if row else share
     if result.ratio is not None:
         last = result.models[-1]
-        title = text("{method} over standard", method=method_title(last.normalizer))
+        title = text("{method} over standard", method=method_title(last.normalizer, theme))
         entries = text("entries over √(F<sub>kk</sub> F<sub>ll</sub>) of standard")
         yield last, title, entries if row else result.ratio.said
 

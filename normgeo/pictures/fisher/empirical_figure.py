@@ -33,9 +33,9 @@ def figure(result: EmpiricalFisher, theme: str) -> go.Figure:
             if ratio is None:
                 notes.append(_nothing(start + k, look.muted))
             else:
-                color = method_color(each.normalizer)
+                color = method_color(each.normalizer, theme)
                 traces += _marks(ratio, start + k, each.curvatures.draws, color)
-        title = method_title(each.normalizer, variant(each.normalizer))
+        title = method_title(each.normalizer, theme, variant(each.normalizer))
         notes.append(note(title, start - 0.3, xref="x", yshift=4))
     ratios = [ratio for each in result.models for ratio in each.ratios if ratio is not None]
     top = max([1.0, *(value for r in ratios for value in (r.sampled, r.observed))])

@@ -28,7 +28,7 @@ def figure(result: EqualKL, theme: str) -> go.Figure:
     """Draw KL = c solid and filled, and ½ δᵀFδ = c dashed; a frame for each level."""
     look, base = THEMES[theme], result.base
     planes = [
-        (n, plane.contours, method_color(point.normalizer))
+        (n, plane.contours, method_color(point.normalizer, theme))
         for n, (point, plane) in enumerate(zip(base.points, result.planes, strict=True), 1)
         if plane.contours is not None
     ]
@@ -40,7 +40,7 @@ def figure(result: EqualKL, theme: str) -> go.Figure:
     points = [_points(result.planes[n - 1], result.with_weights, n, look) for n, *_ in planes]
     about = text("{name}; {about}; {which}", name=base.name, about=base.caption, which=base.which)
     foot = [told(theme, about, on_slide=())]
-    sheet = Sheet(_answer(result), rows=[_axes(result, look)], foot=foot)
+    sheet = Sheet(_answer(result), rows=[_axes(result, look, theme)], foot=foot)
     whole, _ = drawn([sheet], [*moving[opening], *points, *_legend(look)], theme)
     if planes:
         names = map(number, result.levels.tolist())
@@ -157,7 +157,7 @@ def _legend(look: Theme) -> list[go.Scatter]:
     ]
 
 
-def _axes(result: EqualKL, look: Theme) -> list[Panel]:
+def _axes(result: EqualKL, look: Theme, theme: str) -> list[Panel]:
     """Return the same axes for all panels, in units of ‖w‖.
 
     From 0 to 2w the contours fill a panel; across the weights one scale is up and sideways.
@@ -181,7 +181,7 @@ def _axes(result: EqualKL, look: Theme) -> list[Panel]:
         if not (plane.small or result.with_weights):
             up["scaleanchor"] = f"x{n}"
         title = f"<b>{point.normalizer.title}{variant(point.normalizer)}:</b>"
-        color = legible(method_color(point.normalizer), look.paper, look.ink)
+        color = legible(method_color(point.normalizer, theme), look.paper, look.ink)
         panels.append(
             Panel(
                 {**plain, **along, "range": [-x, x]},

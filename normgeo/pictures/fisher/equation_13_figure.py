@@ -35,24 +35,24 @@ def figure(result: Equation13, theme: str) -> go.Figure:
         _map(values, panel)
         for panel, values in enumerate((result.exact, result.paper, result.gap), start=1)
     ]
-    title = method_title(result.normalizer, variant(result.normalizer))
+    title = method_title(result.normalizer, theme, variant(result.normalizer))
     large = result.here.agree or not np.isnan(result.here.weights)
     about = told(theme, f"{result.caption}; {result.which}")
     verdict = Band([f"<b>{_distance(result)}</b>"], LARGE - 4 if large else SIZE)
     panels = [*_maps(result, muted), *([_curve(result, muted)] if result.widths else [])]
     drawn = Sheet([verdict, Band([title])], rows=[panels], foot=[about]).on(
-        [*maps, *_errors(result)], theme
+        [*maps, *_errors(result, theme)], theme
     )
     return drawn.update_layout(coloraxis=_scale(largest, look))
 
 
-def _errors(result: Equation13) -> Iterator[go.Scatter]:
+def _errors(result: Equation13, theme: str) -> Iterator[go.Scatter]:
     for name, errors, width in (
         (text("error of F<sub>WW</sub>"), [each.weights for each in result.widths], 3.0),
         (text("error of F"), [each.whole for each in result.widths], 1.5),
     ):
         if errors:
-            color = method_color(result.normalizer)
+            color = method_color(result.normalizer, theme)
             yield go.Scatter(
                 x=[each.neurons for each in result.widths],
                 y=errors,

@@ -38,7 +38,7 @@ def figure(result: LongerSteps, theme: str) -> go.Figure:
     base = result.base
     about = text("{name}; {about}", name=base.name, about=base.caption)
     foot = [told(theme, about, str(base.which))]
-    return Sheet([_answer(result)], rows=[_panels(result, look.muted)], foot=foot).on(
+    return Sheet([_answer(result)], rows=[_panels(result, look.muted, theme)], foot=foot).on(
         [
             *lines,
             *(go.Scatter(x=[None], y=[None], mode="lines", name=n, line=line) for n, line in keys),
@@ -64,7 +64,7 @@ def _lines(result: LongerSteps, m: int, k: int, theme: str) -> list[go.Scatter]:
     """Return the lines of a model and a direction: KL, its quadratic form, and the ratio."""
     look, normalizer = THEMES[theme], result.base.points[m].normalizer
     words = f"{normalizer.title}, {NAMES[k]}"
-    solid = {"color": method_color(normalizer), "dash": MEASURED, "width": WIDTHS[k]}
+    solid = {"color": method_color(normalizer, theme), "dash": MEASURED, "width": WIDTHS[k]}
     dashed = {"color": look.ink, "dash": PREDICTED, "width": 1.5}
     ratio = text("KL over ½ δᵀFδ, {words}", words=words)
     return [
@@ -92,7 +92,7 @@ def _line(x: Array, y: Array, name: str, panel: int, line: dict[str, Any]) -> go
     )
 
 
-def _panels(result: LongerSteps, muted: str) -> list[Panel]:
+def _panels(result: LongerSteps, muted: str, theme: str) -> list[Panel]:
     """Return a panel for each model, and that of the ratio."""
     seen = result.quadratic[result.quadratic > NOTHING]
     # A Poisson KL grows as an exponential, beyond any axis: it leaves at the top.
@@ -106,7 +106,7 @@ def _panels(result: LongerSteps, muted: str) -> list[Panel]:
         if result.silent[m].any():
             direction = NAMES[int(result.silent[m].argmax())]
             line = text("{direction}: both are 0", direction=direction)
-        title = method_title(point.normalizer, variant(point.normalizer))
+        title = method_title(point.normalizer, theme, variant(point.normalizer))
         y = nats | ({} if m else {"title": text("nats per case")})
         panels.append(Panel(x, y, [title, colored(line, muted)], high=(264, 230)))
     ratio = [text("<b>the ratio of both</b>"), colored(text("→ 1 for short steps"), muted)]

@@ -26,7 +26,7 @@ def figure(result: Magnitude, theme: str) -> go.Figure:
     lines = [
         line
         for each, width in zip(result.methods, widths, strict=True)
-        for line in _lines(each, float(width))
+        for line in _lines(each, float(width), theme)
     ]
     printed = go.Scatter(
         x=[None],
@@ -36,14 +36,14 @@ def figure(result: Magnitude, theme: str) -> go.Figure:
         line={"color": THEMES[theme].muted, "width": 2, "dash": CLAIM},
     )
     about = told(theme, f"{result.caption}; {result.which}")
-    return Sheet([Band([observed(result)])], rows=[_panels(result)], foot=[about]).on(
+    return Sheet([Band([observed(result)])], rows=[_panels(result, theme)], foot=[about]).on(
         [*lines, printed], theme
     )
 
 
-def _lines(method: MethodMetric, width: float) -> list[go.Scatter]:
+def _lines(method: MethodMetric, width: float, theme: str) -> list[go.Scatter]:
     """Return the traces of the metric, exact and as printed, and the ratio of both."""
-    color = method_color(method.normalizer)
+    color = method_color(method.normalizer, theme)
     name = method.normalizer.title
     solid = {"color": color, "width": width, "dash": MEASURED}
     lines = [_line(method.deltas, method.total, name, 1, solid, in_legend=True)]
@@ -76,8 +76,8 @@ def _line(
     )
 
 
-def _panels(result: Magnitude) -> list[Panel]:
-    methods, heads = result.methods, _heads(result)
+def _panels(result: Magnitude, theme: str) -> list[Panel]:
+    methods, heads = result.methods, _heads(result, theme)
     x = log_ticks(float(DELTAS[0]), float(DELTAS[-1]))
     across = {
         "type": "log",
@@ -107,10 +107,10 @@ def _panels(result: Magnitude) -> list[Panel]:
     ]
 
 
-def _heads(result: Magnitude) -> list[str]:
-    still = [_title(each) for each in result.methods if not each.changes]
+def _heads(result: Magnitude, theme: str) -> list[str]:
+    still = [_title(each, theme) for each in result.methods if not each.changes]
     wrong = [
-        text("{method} × {factor}", method=_title(each), factor=number(each.off))
+        text("{method} × {factor}", method=_title(each, theme), factor=number(each.off))
         for each in result.methods
         if each.off is not None and each.misprinted
     ]
@@ -124,5 +124,5 @@ def _heads(result: Magnitude) -> list[str]:
     ]
 
 
-def _title(method: MethodMetric) -> str:
-    return method_title(method.normalizer)
+def _title(method: MethodMetric, theme: str) -> str:
+    return method_title(method.normalizer, theme)

@@ -41,7 +41,7 @@ def figure(result: Spectra, theme: str) -> go.Figure:
                 Panel(
                     x,
                     y,
-                    [in_a_sentence(each, result.rounding) for each in result.models],
+                    [in_a_sentence(each, result.rounding, theme) for each in result.models],
                     high=(268, 260),
                     share=1.5,
                 ),
@@ -60,20 +60,20 @@ def figure(result: Spectra, theme: str) -> go.Figure:
             line
             for each in result.models
             if each.spectrum is not None
-            for line in _lines(each, result.rounding)
+            for line in _lines(each, result.rounding, theme)
         ],
         theme,
     )
 
 
-def _lines(model: ModelSpectrum, rounding: float) -> tuple[go.Scatter, go.Scatter]:
+def _lines(model: ModelSpectrum, rounding: float, theme: str) -> tuple[go.Scatter, go.Scatter]:
     """Return the eigenvalues that are no rounding, and the shares of the trace."""
     title = model.normalizer.title
     shares = go.Scatter(
         x=np.arange(1, len(model.values) + 1),
         y=model.shares,
         mode="lines",
-        line=_line(model),
+        line=_line(model, theme),
         xaxis="x2",
         yaxis="y2",
         showlegend=False,
@@ -85,17 +85,17 @@ def _lines(model: ModelSpectrum, rounding: float) -> tuple[go.Scatter, go.Scatte
             value="%{y:.1%}",
         ),
     )
-    return values_line(model, rounding), shares
+    return values_line(model, rounding, theme), shares
 
 
-def values_line(model: ModelSpectrum, rounding: float) -> go.Scatter:
+def values_line(model: ModelSpectrum, rounding: float, theme: str) -> go.Scatter:
     """Return the eigenvalues that are no rounding, largest first."""
     title = model.normalizer.title
     return go.Scatter(
         x=np.arange(1, len(model.values) + 1),
         y=np.where(model.values > rounding, model.values, np.nan),
         mode="lines",
-        line=_line(model),
+        line=_line(model, theme),
         name=f"{title}{variant(model.normalizer)}",
         hovertemplate=text(
             "{name}, number {i}: λ = {value}<extra></extra>",
@@ -106,8 +106,8 @@ def values_line(model: ModelSpectrum, rounding: float) -> go.Scatter:
     )
 
 
-def _line(model: ModelSpectrum) -> dict[str, Any]:
-    return {"color": method_color(model.normalizer), "width": 3, "dash": MEASURED}
+def _line(model: ModelSpectrum, theme: str) -> dict[str, Any]:
+    return {"color": method_color(model.normalizer, theme), "width": 3, "dash": MEASURED}
 
 
 def values_axes(count: int, low: float, high: float) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -123,9 +123,9 @@ def values_axes(count: int, low: float, high: float) -> tuple[dict[str, Any], di
     return x, y
 
 
-def in_a_sentence(model: ModelSpectrum, rounding: float) -> str:
+def in_a_sentence(model: ModelSpectrum, rounding: float, theme: str) -> str:
     """Say what the spectrum of a model is."""
-    title = method_title(model.normalizer, variant(model.normalizer))
+    title = method_title(model.normalizer, theme, variant(model.normalizer))
     if model.spectrum is None:
         return text("{method}: stopped", method=title)
     carry = (

@@ -93,8 +93,8 @@ def _lit(result: Averages) -> list[Array]:
 
 def _colors(result: Averages, theme: str) -> list[str]:
     averaged = result.averaged.values()
-    of_weights = [method_color(a.normalizer) for a in averaged if a.matrix == "W"]
-    own = [method_color(a.normalizer) for a in averaged for _ in range(2)]
+    of_weights = [method_color(a.normalizer, theme) for a in averaged if a.matrix == "W"]
+    own = [method_color(a.normalizer, theme) for a in averaged for _ in range(2)]
     return [THEMES[theme].muted, *(of_weights[:1] or [THEMES[theme].muted]), *own]
 
 
@@ -121,7 +121,7 @@ def _method(result: Averages, key: str, step: int, theme: str) -> tuple[Panel, P
     # On a phone, long lines go on under what stands at the left.
     right: dict[str, Any] = {"xanchor": "right", "align": "right"}
     below = note([*lines, f"<b>{last}</b>"], 1, 0, yanchor="top", yshift=-6, **right)
-    title = answer(text(average.normalizer.title), color=method_color(average.normalizer))
+    title = answer(text(average.normalizer.title), color=method_color(average.normalizer, theme))
     rule = average.rule if average.matrix == "W" else f"<b>A = X Wᵀ</b>: {average.rule}"
     above = [title, Band([rule])]
     return (

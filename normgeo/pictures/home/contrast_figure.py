@@ -88,7 +88,7 @@ def _panel(result: EffectOnData, key: str, step: int, theme: str) -> Panel:
     method = result.effect.methods[key]
     reach, neurons = _reach(result), len(method.before.z)
     sign, _ = sign_and_words(result.effect, method, step)
-    color = marks.color(sign, theme) if sign else method_color(method.normalizer)
+    color = marks.color(sign, theme) if sign else method_color(method.normalizer, theme)
     return Panel(
         {
             "fixedrange": True,

@@ -78,7 +78,7 @@ def _grids(one: Witness, theme: str) -> list[dict[str, Any]]:
 
 
 def _mixed(one: Witness, theme: str) -> str:
-    return blend(THEMES[theme].paper, method_color(one.normalizer), LIT)
+    return blend(THEMES[theme].paper, method_color(one.normalizer, theme), LIT)
 
 
 def _a(side: Side) -> Array:

@@ -23,7 +23,7 @@ SAME = 1e-9  # of the loss: a smaller change is rounding
 
 def figure(result: AngularUpdate, theme: str) -> go.Figure:
     """Draw the plane with the weight vector; the frames of the slider are its lengths."""
-    color, opening = method_color(result.normalizer), result.opening
+    color, opening = method_color(result.normalizer, theme), result.opening
     plane = Plane.of(result, color, theme)
     every = range(len(result.curve.norms))
     moving = [
@@ -31,7 +31,7 @@ def figure(result: AngularUpdate, theme: str) -> go.Figure:
         for step in every
     ]
     sheets = [_sheet(result, step, theme) for step in every]
-    whole, words = drawn(sheets, [*moving[opening], _line(result)], theme, opening)
+    whole, words = drawn(sheets, [*moving[opening], _line(result, theme)], theme, opening)
     for trace, source in zip(whole.data, plane.sources, strict=False):
         trace.source = source
     views = [{axis: {"range": ends} for axis, ends in plane.view(step)} for step in every]
@@ -63,14 +63,14 @@ def _arrow(result: AngularUpdate, step: int, theme: str) -> Trace:
     }
 
 
-def _line(result: AngularUpdate) -> Trace:
+def _line(result: AngularUpdate, theme: str) -> Trace:
     """The loss against the length."""
     return {
         "type": "scatter",
         "x": result.curve.norms,
         "y": result.curve.loss,
         "mode": "lines",
-        "line": {"color": method_color(result.normalizer), "width": 5},
+        "line": {"color": method_color(result.normalizer, theme), "width": 5},
         "showlegend": False,
         "xaxis": "x2",
         "yaxis": "y2",
@@ -86,7 +86,7 @@ def _dot(result: AngularUpdate, step: int, theme: str) -> Trace:
         "x": [float(result.curve.norms[step])],
         "y": [float(result.curve.loss[step])],
         "mode": "markers",
-        "marker": {"size": 15, "color": method_color(result.normalizer), "line": ink},
+        "marker": {"size": 15, "color": method_color(result.normalizer, theme), "line": ink},
         "showlegend": False,
         "xaxis": "x2",
         "yaxis": "y2",

@@ -67,7 +67,7 @@ def _sheet(result: Filled, count: int, theme: str) -> Sheet:
         "range": [len(METHODS) - 0.5, -0.5],
         "tickvals": list(range(len(METHODS))),
         "ticktext": [
-            _name(result.verdicts[row * columns].normalizer) for row in range(len(METHODS))
+            _name(result.verdicts[row * columns].normalizer, theme) for row in range(len(METHODS))
         ],
     }
     heads = [
@@ -113,9 +113,9 @@ def _sheet(result: Filled, count: int, theme: str) -> Sheet:
     )
 
 
-def _name(method: Normalizer) -> str:
+def _name(method: Normalizer, theme: str) -> str:
     """The title of a method in its color, as large as other labels."""
-    return f'<span style="color:{method_color(method)}"><b>{text(method.title)}</b></span>'
+    return f'<span style="color:{method_color(method, theme)}"><b>{text(method.title)}</b></span>'
 
 
 def _line(x: float, color: str) -> dict[str, Any]:

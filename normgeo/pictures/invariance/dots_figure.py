@@ -16,7 +16,7 @@ from normgeo.pictures.style.template import THEMES
 
 def dots(method: BeforeAndAfter, axes: int, theme: str) -> tuple[go.Scatter, ...]:
     """Each z before (hollow), the way to it after, and after (filled), on axes of this number."""
-    color = method_color(method.normalizer)
+    color = method_color(method.normalizer, theme)
     before = method.before.z
     neurons = np.arange(len(before))
     on = on_panel(axes)

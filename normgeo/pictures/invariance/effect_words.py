@@ -54,7 +54,7 @@ def beside(result: EffectOnData, key: str, step: int, theme: str) -> list[Band |
     method = effect.methods.get(key)
     sign, verdict = sign_and_words(effect, method, step) if method else ("", "?")
     numbers = _numbers(result, method, step) if method else []
-    color = legible(method_color(normalizer), look.paper, look.ink)
+    color = legible(method_color(normalizer, theme), look.paper, look.ink)
     return [
         Pair(
             Band([_bold(normalizer)], SIZE, color),

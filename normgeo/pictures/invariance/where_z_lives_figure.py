@@ -28,7 +28,7 @@ from normgeo.pictures.invariance.where_z_lives_panels import (
     still,
 )
 from normgeo.pictures.style.annotations import colored
-from normgeo.pictures.style.colors import CLASSES
+from normgeo.pictures.style.colors import CLASSES, on_paper
 from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import Band, Sheet, answer, drawn
 from normgeo.pictures.style.sheet import Panel as Axes
@@ -156,7 +156,10 @@ def _legend(result: Places, theme: str) -> list[go.Scatter]:
     ink = THEMES[theme].ink
     looks = [(str(text("before")), 100, ink, 12), (str(text("after")), 0, ink, 8)]
     if len(result.classes) > 1:
-        looks += [(escape(name), i, CLASSES[i], 9) for i, name in enumerate(result.classes)]
+        looks += [
+            (escape(name), i, on_paper(CLASSES[i], theme), 9)
+            for i, name in enumerate(result.classes)
+        ]
     return [
         go.Scatter(
             x=[None],

@@ -10,7 +10,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.invariance.stages import Surface
 from normgeo.pictures.invariance.where_z_lives import NEURONS, Places, place
-from normgeo.pictures.style.colors import CLASSES
+from normgeo.pictures.style.colors import CLASSES, on_paper
 from normgeo.pictures.style.template import SMALL, THEMES
 from normgeo.pictures.style.turning import between, in_space
 
@@ -194,7 +194,7 @@ def moving(
                 "opacity": 1,
                 "size": 8,
                 "color": result.labels.astype(np.uint8),
-                **_class_colors(),
+                **_class_colors(theme),
             },
             "hovertext": _names(result),
             "hovertemplate": _hover(panel, text("after")),
@@ -208,7 +208,7 @@ def moving(
                 "opacity": 1,
                 "size": 15,
                 "color": result.labels[result.changed].astype(np.uint8),
-                **_class_colors(),
+                **_class_colors(theme),
             },
             "hoverinfo": "skip",
             "text": [str(text("case {n}", n=case)) for case in result.cases[result.changed]],
@@ -218,10 +218,10 @@ def moving(
     ]
 
 
-def _class_colors() -> dict[str, Any]:
+def _class_colors(theme: str) -> dict[str, Any]:
     """The color scale of markers whose colors are numbers of classes."""
     last = len(CLASSES) - 1
-    scale = [[i / last, color] for i, color in enumerate(CLASSES)]
+    scale = [[i / last, on_paper(color, theme)] for i, color in enumerate(CLASSES)]
     return {"colorscale": scale, "cmin": 0, "cmax": last}
 
 

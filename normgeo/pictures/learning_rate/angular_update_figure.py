@@ -42,7 +42,7 @@ CLEAR = 2 * "\N{NO-BREAK SPACE}"  # before it, as the line falls
 
 def figure(result: AngularUpdate, theme: str) -> go.Figure:
     """Draw one step at several norms: factors, the plane of ŵ and the step, angle per step."""
-    color, opening = method_color(result.normalizer), result.opening
+    color, opening = method_color(result.normalizer, theme), result.opening
     plane = Plane.of(result, color, theme)
     every = range(len(result.curve.norms))
     moving = [_moving(result, plane, step, theme) for step in every]
@@ -66,7 +66,7 @@ def figure(result: AngularUpdate, theme: str) -> go.Figure:
 
 def _moving(result: AngularUpdate, plane: Plane, step: int, theme: str) -> list[Trace]:
     """What moves to another norm: the image of the loss, the steps, the dot."""
-    color, ink = method_color(result.normalizer), THEMES[theme].ink
+    color, ink = method_color(result.normalizer, theme), THEMES[theme].ink
     return [
         *plane.images(step),
         *step_traces(result, plane, step, color, ink),
@@ -139,7 +139,7 @@ def _lines(result: AngularUpdate, theme: str) -> list[go.Scatter]:
             hovertemplate=text("{name}: {angle}<extra></extra>", name=name, angle="%{y:.4g}°"),
         )
 
-    color = method_color(result.normalizer)
+    color = method_color(result.normalizer, theme)
     measured = line(curve.angles, text("measured"), color=color, width=5, dash=MEASURED)
     if not result.has_law:
         return [measured]

@@ -22,7 +22,7 @@ FRAMES = 101  # at most: a picture of each step of a hundred, of some steps of m
 
 def figure(result: Descents, theme: str) -> go.Figure:
     """Draw three runs side by side: loss, ‖w‖ and angle per step against the step."""
-    look, color = THEMES[theme], method_color(result.runs[0].start.normalizer)
+    look, color = THEMES[theme], method_color(result.runs[0].start.normalizer, theme)
     lines = [*_measured(result, color, theme), *_predicted(result, theme)]
     drawn = Sheet(
         [Band(_sentences(result))],

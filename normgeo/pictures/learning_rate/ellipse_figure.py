@@ -23,7 +23,7 @@ SHARES, WIDTHS = (1.0, 0.55), (3.0, 5.0)
 
 def figure(result: Ellipse, theme: str) -> go.Figure:
     """Draw where the KL is c before and after doubling, in a tangent plane and in one with ŵ."""
-    look, color = THEMES[theme], method_color(result.normalizer)
+    look, color = THEMES[theme], method_color(result.normalizer, theme)
     measured, symbol = result.measured, result.symbol
     traces = []
     farthest = 1.25 * measured.at[-1].norm

@@ -63,7 +63,7 @@ def _runs(
 ) -> list[go.Scatter]:
     """Return the lines of a column, that of the largest norm first, with marks of early ends."""
     traces = []
-    styles = start_styles(method_color(result.real[0].start.normalizer), theme)
+    styles = start_styles(method_color(result.real[0].start.normalizer, theme), theme)
     for run, style in reversed(list(zip(runs, styles, strict=True))):
         name = text("from {symbol} = {norm}", symbol=result.symbol, norm=number(run.norms[0]))
         points, degrees = np.arange(len(run.norms)), np.degrees(run.angles)

@@ -46,7 +46,7 @@ def figure(result: ExponentialSchedule, theme: str) -> go.Figure:
 def _runs(result: ExponentialSchedule, theme: str) -> list[go.Scatter]:
     """Return learning rate and norm of both runs, the growing rate first."""
     twin, steps = result.twin, result.steps
-    color = method_color(twin.decayed.start.normalizer)
+    color = method_color(twin.decayed.start.normalizer, theme)
     with_decay = {"color": color, "width": 3, "dash": MEASURED}
     growing = {"color": blend(THEMES[theme].paper, color, 0.5), "width": 6, "dash": MEASURED}
     return [

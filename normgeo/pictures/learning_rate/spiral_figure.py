@@ -48,7 +48,7 @@ def _shadow_name() -> str:
 
 def _paths(result: Spiral, theme: str) -> list[go.Scatter]:
     """Return the circle of the start, the path's shadow, its triangles, and the path."""
-    look, color = THEMES[theme], method_color(result.run.start.normalizer)
+    look, color = THEMES[theme], method_color(result.run.start.normalizer, theme)
     around = np.linspace(0, 2 * np.pi, 121)
     circle = result.radii[0] * np.column_stack([np.cos(around), np.sin(around)])
     traces = [_path(circle, text("circle of the start"), look.muted, 1.2)]
@@ -100,7 +100,7 @@ def _radii(result: Spiral, theme: str) -> list[go.Scatter]:
     """Return the radius against the step: measured, predicted, and of the shadow."""
     steps = np.arange(len(result.radii))
     measured = {
-        "color": method_color(result.run.start.normalizer),
+        "color": method_color(result.run.start.normalizer, theme),
         "width": 4,
         "dash": MEASURED,
     }

@@ -69,8 +69,8 @@ def traces(panels: Sequence[Panel], theme: str, first: int = 1) -> list[go.Scatt
         (n, panel, curve) for n, panel in enumerate(panels, first) for curve in panel.curves
     ]
     paper = THEMES[theme].paper
-    bands = [trace for n, _, curve in numbered for trace in _band(curve, n, paper)]
-    lines = [_line(curve, panel, n) for n, panel, curve in numbered]
+    bands = [trace for n, _, curve in numbered for trace in _band(curve, n, paper, theme)]
+    lines = [_line(curve, panel, n, theme) for n, panel, curve in numbered]
     named = {line.name: line for line in reversed(lines)}
     for line in lines:
         line.showlegend = line is named[line.name]
@@ -91,11 +91,11 @@ def _axes(panel: Panel, low: float, high: float, theme: str) -> Axes:
     return Axes({"title": panel.across, "zeroline": False}, y, head, shapes=shapes, high=(340, 250))
 
 
-def _band(curve: Curve, number: int, paper: str) -> Iterator[go.Scatter]:
+def _band(curve: Curve, number: int, paper: str, theme: str) -> Iterator[go.Scatter]:
     """From the lowest to the highest seed, where there are several."""
     if len(curve.values) < 2:
         return
-    x, color = curve.x.tolist(), method_color(curve.normalizer)
+    x, color = curve.x.tolist(), method_color(curve.normalizer, theme)
     low, high = curve.values.min(axis=0).tolist(), curve.values.max(axis=0).tolist()
     yield go.Scatter(
         x=[*x, *x[::-1]],
@@ -110,7 +110,7 @@ def _band(curve: Curve, number: int, paper: str) -> Iterator[go.Scatter]:
     )
 
 
-def _line(curve: Curve, panel: Panel, number: int) -> go.Scatter:
+def _line(curve: Curve, panel: Panel, number: int, theme: str) -> go.Scatter:
     """The mean over the seeds, with a gap where it is no number."""
     mean = curve.values.mean(axis=0)
     return go.Scatter(
@@ -120,7 +120,7 @@ def _line(curve: Curve, panel: Panel, number: int) -> go.Scatter:
         legendgroup=curve.title,
         mode="lines+markers" if len(mean) < 6 else "lines",
         marker={"size": 9},
-        line={"color": method_color(curve.normalizer), "width": 4, "dash": curve.dash},
+        line={"color": method_color(curve.normalizer, theme), "width": 4, "dash": curve.dash},
         customdata=[power_of_ten(log) for log in mean] if panel.stays else None,
         hovertemplate=text(
             "{name}, {panel}: {value} at {x}<extra></extra>",

@@ -28,7 +28,7 @@ def figure(result: Radii, theme: str) -> go.Figure:
     lines = [
         line
         for axis, name in zip(AXES, result.curves, strict=False)
-        for line in _lines(result, name, axis)
+        for line in _lines(result, name, axis, theme)
     ]
     ends = np.log10(result.radii[[0, -1]])
     x = {
@@ -69,11 +69,11 @@ def figure(result: Radii, theme: str) -> go.Figure:
     ).on([*lines, *key], theme)
 
 
-def _lines(result: Radii, name: str, axis: str) -> Iterator[go.Scatter]:
+def _lines(result: Radii, name: str, axis: str, theme: str) -> Iterator[go.Scatter]:
     """What is measured of each method, over what theory says of it."""
     place = {"xaxis": f"x{axis}", "yaxis": f"y{axis}"}
     for key, curve in result.curves[name].items():
-        color = method_color(result.setup.methods[key])
+        color = method_color(result.setup.methods[key], theme)
         if curve.predicted is not None:
             yield go.Scatter(
                 x=result.radii,

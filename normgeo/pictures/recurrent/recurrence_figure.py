@@ -64,7 +64,7 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
     plain, *others = result.setup.methods
     look = THEMES[theme]
     colors = {
-        key: legible(method_color(method), look.paper, look.ink)
+        key: legible(method_color(method, theme), look.paper, look.ink)
         for key, method in result.setup.methods.items()
     }
 
@@ -137,7 +137,7 @@ def _growth(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
             x=radii,
             y=rounded(np.array([curves.factor for curves in every])),
             mode="lines",
-            line={"color": method_color(method), "width": 3, "dash": MEASURED},
+            line={"color": method_color(method, theme), "width": 3, "dash": MEASURED},
             showlegend=False,
             hovertemplate=text(
                 "{name}, ρ = {radius}: × {factor} per step<extra></extra>",
@@ -149,7 +149,7 @@ def _growth(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
         )
         laws = [curves.predicted for curves in every]
         if None not in laws:
-            yield wide_layers(method_color(method)).update(
+            yield wide_layers(method_color(method, theme)).update(
                 x=radii, y=rounded(10.0 ** np.array(laws)), showlegend=False, **ON_GROWTH
             )
     if any(curves.predicted is not None for curves in result.curves[result.opens_at].values()):
@@ -166,7 +166,7 @@ def _dots(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
             mode="markers",
             marker={
                 "size": 15,
-                "color": method_color(method),
+                "color": method_color(method, theme),
                 "line": {"width": 2, "color": THEMES[theme].paper},
             },
             showlegend=False,
@@ -180,7 +180,7 @@ def _lines(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
     """The lines over the steps, at the radius where it opens."""
     values = _values(result, result.opens_at)
     methods, names = result.curves[result.opens_at], result.setup.names
-    colors = {key: method_color(method) for key, method in result.setup.methods.items()}
+    colors = {key: method_color(method, theme) for key, method in result.setup.methods.items()}
     for panel, axis in enumerate(("", "2")):
         unit = "10^%{y:.3g}" if panel else "%{y:.3g}"
         for key in methods:

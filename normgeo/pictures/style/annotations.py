@@ -54,9 +54,9 @@ def sized(words: str, size: int) -> str:
     return f'<span style="font-size:{size}px">{words}</span>'
 
 
-def method_title(normalizer: Normalizer, more: str = "") -> str:
+def method_title(normalizer: Normalizer, theme: str, more: str = "") -> str:
     """The title of a method in its color, with what is particular about it."""
-    return colored(f"<b>{normalizer.title}{more}</b>", method_color(normalizer), SIZE)
+    return colored(f"<b>{normalizer.title}{more}</b>", method_color(normalizer, theme), SIZE)
 
 
 def halo(paper: str) -> str:

@@ -12,9 +12,10 @@ from normgeo.normalizers.named import NORMALIZERS
 from normgeo.normalizers.normalizer import Normalizer
 from normgeo.normalizers.shared_statistics import SHARINGS
 
-PAPERS = ("#FFFFFF", "#15181B")
+PAPERS = {"light": "#FFFFFF", "dark": "#15181B"}
 READ = 4.5  # of WCAG 2.2, 1.4.3, between words and their paper
 LEAST_CONTRAST = 3.0  # of WCAG 2.2, 1.4.11, between a graphical object and what is around it
+BRIGHT = 5.5  # that of a color on dark paper, where saturated colors of 4 look dim
 
 # Okabe and Ito's hues first, each shifted until it reaches the contrast on both papers.
 GRAY, BLUE, VERMILION, GREEN, PINK = "#767F8C", "#0B7ABD", "#D55E00", "#009469", "#BE5C88"
@@ -26,31 +27,44 @@ OTHER = "#A56E00"  # of what has no name
 CLASSES = ("#5560FF", "#D01FD0", "#0090A0")
 """Of the classes of cases: colors that no method has."""
 
-ONLY_SHARED = ("#FF0099",)
+ONLY_SHARED = ("#FF00AA",)
 """Of the methods that have a row in `SHARINGS` alone, such as instance norm, in their order."""
 
 
-def method_color(normalizer: Normalizer) -> str:
-    """The color of a normalizer, the same on every page and on light and dark paper.
+def method_color(normalizer: Normalizer, theme: str) -> str:
+    """The color of a normalizer, the same on every page; lighter on dark paper.
 
     ε, frozen statistics and another number of groups leave a method its color; two words without
     a name share one.
     """
     named = [known.name for known in NORMALIZERS.values()]
     if normalizer.name in named:
-        return name_color(normalizer.name)
+        return name_color(normalizer.name, theme)
     kinds = [(known.words, known.groups > 1) for known in NORMALIZERS.values()]
     kind = normalizer.words, normalizer.groups > 1
-    return _colors(len(kinds))[kinds.index(kind)] if kind in kinds else OTHER
+    return on_paper(_colors(len(kinds))[kinds.index(kind)] if kind in kinds else OTHER, theme)
 
 
-def name_color(name: str) -> str:
+def name_color(name: str, theme: str) -> str:
     """The color of the normalizer or the way to share of this name, or that of what has no name."""
     named = [known.name for known in NORMALIZERS.values()]
     if name in named:
-        return _colors(len(named))[named.index(name)]
+        return on_paper(_colors(len(named))[named.index(name)], theme)
     shared = [sharing.title for sharing in SHARINGS.values() if sharing.title not in named]
-    return dict(zip(shared, ONLY_SHARED, strict=False)).get(name, OTHER)
+    return on_paper(dict(zip(shared, ONLY_SHARED, strict=False)).get(name, OTHER), theme)
+
+
+@lru_cache(maxsize=8192)
+def on_paper(color: str, theme: str) -> str:
+    """The color "#rrggbb" as a theme draws it: on dark paper as much lighter as `BRIGHT` asks.
+
+    The hue stays: lightness in Oklab grows by 0.005 a step, and chroma shrinks where the screen has
+    no such color.
+    """
+    if theme == "light" or contrast(color, PAPERS[theme]) >= BRIGHT:
+        return color
+    steps = (_lighter(color, up) for up in np.arange(0.005, 0.5, 0.005).tolist())
+    return next(one for one in steps if contrast(one, PAPERS[theme]) >= BRIGHT)
 
 
 def contrast(one: str, other: str) -> float:
@@ -90,6 +104,12 @@ def blend(paper: str, color: str, share: float) -> str:
     return "#" + "".join(f"{round((1 - share) * a + share * b):02x}" for a, b in pairs)
 
 
+def see_through(color: str, share: float) -> str:
+    """A color "#rrggbb" that hides only a share of what is under it."""
+    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{share})"
+
+
 @lru_cache
 def _colors(count: int) -> tuple[str, ...]:
     """The palette, and beyond it one color after the other, far from all before it."""
@@ -97,16 +117,22 @@ def _colors(count: int) -> tuple[str, ...]:
         return PALETTE
     before = _colors(count - 1)
     others = (*before, OTHER, *ONLY_SHARED)
-    apart = {color: min(difference(color, o) for o in others) for color in _candidates()}
-    return (*before, max(apart, key=apart.__getitem__))
+
+    def apart(color: str) -> float:
+        pairs = ((on_paper(color, t), on_paper(other, t)) for t in PAPERS for other in others)
+        return min(difference(one, other) for one, other in pairs)
+
+    return (*before, max(_candidates(), key=apart))
 
 
 @lru_cache
 def _candidates() -> tuple[str, ...]:
     """Colors all over the cube that reach the contrast on both papers."""
-    cube = (f"#{r:02X}{g:02X}{b:02X}" for r, g, b in product(range(0, 256, 17), repeat=3))
+    cube = (f"#{r:02X}{g:02X}{b:02X}" for r, g, b in product(range(0, 256, 34), repeat=3))
     return tuple(
-        color for color in cube if min(contrast(color, p) for p in PAPERS) >= LEAST_CONTRAST
+        color
+        for color in cube
+        if min(contrast(color, p) for p in PAPERS.values()) >= LEAST_CONTRAST
     )
 
 
@@ -137,3 +163,15 @@ _AXES = np.array(
 def _oklab(color: str) -> Array:
     lab: Array = _AXES @ np.cbrt(_CONES @ _linear(color))
     return lab
+
+
+def _lighter(color: str, up: float) -> str:
+    lightness, *chroma = _oklab(color)
+    for share in np.arange(1, 0, -0.02):
+        lab = np.array([lightness + up, share * chroma[0], share * chroma[1]])
+        light = np.linalg.solve(_CONES, np.linalg.solve(_AXES, lab) ** 3)
+        if light.min() > -0.001 and light.max() < 1.001:
+            break
+    light = light.clip(0, 1)
+    red_green_blue = np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
+    return "#" + "".join(f"{round(255 * one):02X}" for one in red_green_blue)

@@ -37,8 +37,8 @@ class Theme:
 
 
 THEMES: dict[str, Theme] = {
-    "light": Theme("#101418", "#5A636E", "#E3E6EA", PAPERS[0], "#F5F6F7", "#00629A"),
-    "dark": Theme("#E8EAED", "#A4ADB8", "#343B43", PAPERS[1], "#20252A", "#7CC6F2"),
+    "light": Theme("#101418", "#5A636E", "#E3E6EA", PAPERS["light"], "#F5F6F7", "#00629A"),
+    "dark": Theme("#E8EAED", "#A4ADB8", "#343B43", PAPERS["dark"], "#20252A", "#7CC6F2"),
 }
 
 RIGHT_MARGIN = 18  # pixels for the half of a label at the end of an axis

@@ -19,7 +19,7 @@ def figure(result: Coupling, theme: str) -> go.Figure:
     look, exact = THEMES[theme], result.exact.null
     top, lines = float(result.roots[0]), []
     for null, roots, name, color, claim in (
-        (exact, result.roots, text("exact"), method_color(result.exact.normalizer), False),
+        (exact, result.roots, text("exact"), method_color(result.exact.normalizer, theme), False),
         (result.paper, result.paper_roots, text("Eq. 13"), look.ink, True),
     ):
         if null is not None and roots is not None:

@@ -43,7 +43,7 @@ class Bar:
 
 def figure(result: NullDirections, theme: str) -> go.Figure:
     """Draw all singular values, null ones apart, and a bar for each reason."""
-    look, color = THEMES[theme], method_color(result.normalizer)
+    look, color = THEMES[theme], method_color(result.normalizer, theme)
     values = result.null.singular_values
     seen, top = result.null.seen, float(values[0])
     last = seen + result.null.undecided

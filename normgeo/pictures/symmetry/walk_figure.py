@@ -86,7 +86,7 @@ def _reasons(result: Walks, theme: str) -> list[Tiles]:
     if result.chosen is None and result.found.null.dimension:
         return [Tiles([[text("Stopped before the null directions were explained.")]], SIZE)]
     look = THEMES[theme]
-    color = legible(method_color(result.found.normalizer), look.paper, look.ink)
+    color = legible(method_color(result.found.normalizer, theme), look.paper, look.ink)
     told = [
         (
             one,
@@ -133,7 +133,7 @@ def _picks(result: Walks, reach: tuple[float, float]) -> list[dict[str, Any]]:
 
 def _traces(result: Walks, one: Walk, t: int, axis: int, theme: str) -> list[Any]:
     """The predictions before (hollow), between and after (filled)."""
-    look, color = THEMES[theme], method_color(result.found.normalizer)
+    look, color = THEMES[theme], method_color(result.found.normalizer, theme)
     way, after = _changes(one, t)
     neurons = np.arange(len(one.before))
     place: dict[str, Any] = {**on_panel(axis), "showlegend": False}

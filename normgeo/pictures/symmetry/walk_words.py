@@ -73,10 +73,11 @@ def _rule(result: Walks, t: int) -> str:
     if first == last:
         who = text("w of neuron {h}", h=first)
     if one.rescales:
-        where = text("{who} × {factor}", who=who, factor=number(1 + float(result.steps[t])))
+        factor = number(1 + float(result.steps[t]))
+        where = text("{who} × (1 + r), here {factor}", who=who, factor=factor)
         if result.steps[t] < -1:
             return text("{where}: a negative δ flips the sign of z", where=where)
-        return text("{where}, which the norm divides out", where=where)
+        return text("{where}: the norm divides it out", where=where)
     if one.follows:
         return text("{who} {r} γ, which the norm subtracts", who=who, r=r)
     if result.null.still.all():

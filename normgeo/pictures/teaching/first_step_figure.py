@@ -23,7 +23,7 @@ ARC = 0.55  # where the angle is marked, in lengths of the weights
 
 def figure(result: AngularUpdate, theme: str) -> go.Figure:
     """Draw the step at norm 1, and the weights of norm 2 with a question mark."""
-    ink, color = THEMES[theme].ink, method_color(result.normalizer)
+    ink, color = THEMES[theme].ink, method_color(result.normalizer, theme)
     along, across = result.way(result.place(1.0))
     up = across * stretch_of(result)
     arc = ARC * np.array(

@@ -54,7 +54,7 @@ def figure(result: LayerEpsilon, theme: str) -> go.Figure:
     }
     return Sheet(
         [
-            Band([method_title(result.normalizer), f"<b>{result.said}</b>"]),
+            Band([method_title(result.normalizer, theme), f"<b>{result.said}</b>"]),
             told(theme, result.shown),
         ],
         rows=[[Panel(across, down, high=(rows, rows))]],

@@ -13,7 +13,7 @@ from normgeo.base.numbers import number, power
 from normgeo.base.text import text
 from normgeo.checkpoints.epsilon import MUCH
 from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.colors import VERMILION, method_color
+from normgeo.pictures.style.colors import VERMILION, method_color, on_paper
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, answer, told
 from normgeo.pictures.style.sheet import across as level
 from normgeo.pictures.style.template import (
@@ -47,7 +47,7 @@ HEIGHTS = {
 def figure(result: Neurons, theme: str) -> go.Figure:
     """Draw how fast each neuron turns against its norm, and beside it what ε does."""
     look = THEMES[theme]
-    color = method_color(result.normalizer)
+    color = method_color(result.normalizer, theme)
     norms, heights = (_drawable(result.values[key]) for key in ("norm", result.height))
     shown = _thinned(result, heights)
     placed = [] if result.balance is None else [_drawable(each) for each in result.balance]
@@ -67,8 +67,15 @@ def figure(result: Neurons, theme: str) -> go.Figure:
     )
     if result.height == "angle":
         below = [level(result.frozen_below, {"color": look.muted, "width": 2, "dash": CLAIM})]
-        words = [_frozen(result, look.muted, upward["range"][1])]
-        turning, each = turning._replace(notes=words, shapes=below), each._replace(shapes=below)
+        highest = upward["range"][1]
+        above = (
+            np.log10(result.frozen_below) > highest
+        )  # then the ways to the balance are at the left
+        words = [_frozen(result, look.muted, highest, right=right) for right in (above, True)]
+        turning, each = (
+            panel._replace(notes=[said], shapes=below)
+            for panel, said in zip((turning, each), words, strict=True)
+        )
     norm = text("A layer with {norm}.", norm=result.normalizer.title)
     first, *others = result.headline
     # What ε does has a tab: here it is drawn if it is the answer.
@@ -90,7 +97,7 @@ def figure(result: Neurons, theme: str) -> go.Figure:
     ).on(
         [
             *_balances(result, norms, heights, look.muted),
-            *_marks(result, norms, heights, shown, color, look),
+            *_marks(result, norms, heights, shown, color, look, theme),
             *_selected(result, norms, heights, look.ink),
             *one_by_one(result, heights, balanced, order, color, theme),
             *(_epsilon(result, color) if answers else ()),
@@ -135,13 +142,13 @@ def _thinned(result: Neurons, heights: Array) -> Array:
 
 
 def _marks(
-    result: Neurons, norms: Array, heights: Array, shown: Array, color: str, look: Theme
+    result: Neurons, norms: Array, heights: Array, shown: Array, color: str, look: Theme, theme: str
 ) -> Iterator[go.Scatter]:
     """The neurons, and apart from them the frozen ones."""
     frozen, apart = np.isin(shown, result.frozen), {"color": look.paper, "width": 1.5}
     for name, of, marker in (
         (text("a neuron"), shown[~frozen], {"color": color, "size": 11, "line": apart}),
-        (FROZEN, shown[frozen], {"color": VERMILION, "size": 13, "symbol": "x"}),
+        (FROZEN, shown[frozen], {"color": on_paper(VERMILION, theme), "size": 13, "symbol": "x"}),
     ):
         if not len(of):
             continue
@@ -283,16 +290,14 @@ def _in_percent(tick: float, least: float) -> str:
     return f"{100 * tick:.10f}".rstrip("0").rstrip(".") + "%"
 
 
-def _frozen(result: Neurons, muted: str, highest: float) -> dict[str, Any]:
+def _frozen(result: Neurons, muted: str, highest: float, *, right: bool) -> dict[str, Any]:
     """What the dotted line is, also of one above the axis."""
-    line = np.log10(result.frozen_below)
-    above = line > highest  # then the ways to the balance are at the left
     return note(
         text("frozen: below {angle}°", angle=number(result.frozen_below)),
-        0.99 if above else 0.01,
-        min(line, highest),
+        0.99 if right else 0.01,
+        min(np.log10(result.frozen_below), highest),
         yref="y",
-        xanchor="right" if above else "left",
+        xanchor="right" if right else "left",
         yanchor="top",
         font={"size": SMALL, "color": muted},
     )

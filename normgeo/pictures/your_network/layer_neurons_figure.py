@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
-from normgeo.pictures.style.colors import VERMILION
+from normgeo.pictures.style.colors import VERMILION, on_paper
 from normgeo.pictures.style.template import PREDICTED, SIZE, THEMES
 from normgeo.pictures.your_network.layer import Neurons
 from normgeo.tables.layer import COLUMNS
@@ -77,7 +77,7 @@ def one_by_one(
         y=heights[order],
         mode="markers",
         marker={
-            "color": [VERMILION if still else color for still in frozen],
+            "color": [on_paper(VERMILION, theme) if still else color for still in frozen],
             "symbol": ["x" if still else "circle" for still in frozen],
             "size": size,
         },
@@ -99,7 +99,7 @@ def one_by_one(
             y=heights[order][own],
             mode="markers+text",
             marker=ring,
-            text=[f"<b>{result.neuron}</b>"],
+            text=[f"<b>{result.neuron}</b>" if len(order) > LABELED else ""],
             textposition="bottom center",
             textfont={"size": SIZE, "color": ink},
             hoverinfo="skip",

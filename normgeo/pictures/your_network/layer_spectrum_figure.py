@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from normgeo.base.text import text
 from normgeo.pictures.fisher.spectra_figure import in_a_sentence, values_axes, values_line
 from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.colors import VERMILION
+from normgeo.pictures.style.colors import VERMILION, on_paper
 from normgeo.pictures.style.sheet import Band, Panel, Sheet, across, told
 from normgeo.pictures.style.template import CLAIM, SMALL, THEMES
 from normgeo.pictures.your_network.layer_spectrum import NULL, UNDECIDED, LayerSpectrum
@@ -30,17 +30,18 @@ def figure(result: LayerSpectrum, theme: str) -> go.Figure:
         font={"color": look.muted, "size": SMALL},
     )
     dotted = {"color": look.muted, "width": 2, "dash": CLAIM}
-    sentences = [in_a_sentence(result.model, -np.inf), f"<b>{result.of_null}</b>"]
+    sentences = [in_a_sentence(result.model, -np.inf, theme), f"<b>{result.of_null}</b>"]
     panel = Panel(x, y, notes=[line], shapes=[across(result.rounding, dotted)], high=(250, 240))
     return Sheet([Band(sentences), told(theme, about)], rows=[[panel]], legend=False).on(
-        [values_line(result.model, result.rounding), *_apart(result, look.muted)], theme
+        [values_line(result.model, result.rounding, theme), *_apart(result, look.muted, theme)],
+        theme,
     )
 
 
-def _apart(result: LayerSpectrum, muted: str) -> Iterator[go.Scatter]:
+def _apart(result: LayerSpectrum, muted: str, theme: str) -> Iterator[go.Scatter]:
     """The directions that have no eigenvalue to speak of, on the line of rounding."""
     for answer, title, color, symbol in (
-        (NULL, text("null"), VERMILION, "x-thin"),
+        (NULL, text("null"), on_paper(VERMILION, theme), "x-thin"),
         (UNDECIDED, text("undecided"), muted, "circle-open"),
     ):
         at = [i for i, one in enumerate(result.answers, start=1) if one == answer]

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.colors import VERMILION, blend, method_color
+from normgeo.pictures.style.colors import VERMILION, blend, method_color, on_paper
 from normgeo.pictures.style.lines import line
 from normgeo.pictures.style.sheet import Band, Panel, Sheet
 from normgeo.pictures.style.template import MEASURED, PREDICTED, SIZE, THEMES, log_ticks
@@ -90,9 +90,9 @@ def _blocks(result: Run, theme: str) -> Iterator[go.Scatter]:
     half = result.steps[[len(result.steps) // 2, -1]]
     for b in sorted(drawn_blocks(result), key=lambda b: b == result.lit):
         found = result.findings[b]
-        color = method_color(result.normalizers[b])
+        color = method_color(result.normalizers[b], theme)
         if found.is_frozen:
-            kind, color = text("frozen"), VERMILION
+            kind, color = text("frozen"), on_paper(VERMILION, theme)
         elif found.is_balanced:
             kind = text("in balance")
         else:
