@@ -15,7 +15,7 @@ def test_page_opens_with_every_statement_and_the_rule_that_decides(shown):
     words = " ".join(page.captions("experiments").replace("<br>", " ").split())
     assert str(RULE) in page.words
     assert "The paper: the first learns faster." in words
-    rule = "Holds: all need at most 60% of the steps; fails: none is faster; else open."
+    rule = "Holds: all are 1.7 times as fast (shaded); fails: none is faster; else open."
     assert rule in words
     rows = page.figure("experiments")["layout"]["yaxis"]["ticktext"]
     assert [re.sub("<.*?>", "", row).partition(": ")[2] for row in rows] == [

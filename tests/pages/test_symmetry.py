@@ -82,7 +82,7 @@ def test_a_reason_that_is_not_there_is_told(shown):
 
 def test_groups_are_named_where_one_of_them_moves(shown):
     page = shown("symmetry", dataset="wine", method="group", neurons="6")
-    assert "w of neurons 0 to 2 × 2" in page.captions("walk")
+    assert "w of neurons 0 to 2 × (1 + r), here 2" in page.captions("walk")
     assert "every w" not in page.captions("walk")
 
 

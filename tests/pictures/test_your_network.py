@@ -249,8 +249,10 @@ def test_marks_fill_their_panel_at_every_rate(subtests: pytest.Subtests) -> None
                 else:
                     assert low < places.min() <= places.max() < high
                     assert high - low < places.max() - places.min() + 6
-            (said,) = [each for each in drawn.layout.annotations if "frozen: below" in each.text]
-            assert said.y == min(np.log10(result.frozen_below), drawn.layout.yaxis.range[1])
+            said = [each for each in drawn.layout.annotations if "frozen: below" in each.text]
+            assert [each.yref for each in said] == ["y", "y2"], "each plot says what its line is"
+            line = min(np.log10(result.frozen_below), drawn.layout.yaxis.range[1])
+            assert [each.y for each in said] == [line] * 2
 
 
 def test_where_nothing_is_known_of_epsilon_a_sentence_stands_alone() -> None:

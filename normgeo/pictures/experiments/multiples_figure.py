@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
+from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.experiments.results import FASTER
 from normgeo.pictures.experiments.about import ABOUT, KINDS, NAMES, normalizer_of
@@ -29,11 +30,10 @@ SIGNS = {"holds": "✓", "fails": "✗"}  # what is not decided has no mark
 HIGH, STEPS_HIGH = (125, 170), (230, 300)  # pixels of a panel
 IN_A_ROW = 4
 THIN = 2.5  # of a line in so small a panel
-SHARE = f"{FASTER:.0%}"
 KEY = text(
-    "The paper: the first learns faster. A dot is a seed. Holds: all need at most {share} of the "
-    "steps; fails: none is faster; else open.",
-    share=SHARE,
+    "The paper: the first learns faster. A dot is a seed. Holds: all are {times} times as fast "
+    "(shaded); fails: none is faster; else open.",
+    times=number(1 / FASTER, 2),
 )
 FAR, NEVER, WORDS, END = 1.5, 1.7, 1.85, 2.75  # shares: the largest drawn, and what stands beyond
 APART = 0.22  # of a row, between seeds at one place, which would cover each other
@@ -75,7 +75,7 @@ def figure(result: Multiples, theme: str) -> go.Figure:
 def _steps(result: Multiples, theme: str) -> Panel:
     """The steps to the best of another, as a share of its own: a row for each experiment."""
     look, count = THEMES[theme], len(result.experiments)
-    ticks = {0.0: "0", FASTER: SHARE, 1.0: "100%", NEVER: text("never")}
+    ticks = {0.0: "0", FASTER: f"{FASTER:.0%}", 1.0: "100%", NEVER: text("never")}
     names = [_name(one, theme) for one in result.experiments]
     return Panel(
         {
