@@ -15,7 +15,7 @@ from normgeo.pictures.batch.accuracy import Accuracy
 from normgeo.pictures.style.annotations import KEPT, note
 from normgeo.pictures.style.colors import blend, legible, method_color
 from normgeo.pictures.style.sheet import Band, Panel, on_panel, upright
-from normgeo.pictures.style.template import LARGE, MEASURED, SIZE, THEMES, Theme
+from normgeo.pictures.style.template import LARGE, MEASURED, SIZE, THEMES
 
 SIZES = {"circle": 26, "diamond": 14}  # pixels of a large mark
 
@@ -130,7 +130,7 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
         },
         _up(result),
         [text("test accuracy")],
-        notes=[_none(sizes, method, THEMES[theme], theme) for method, sizes in missing.items()],
+        notes=[_none(sizes, method, theme) for method, sizes in missing.items()],
         shapes=[upright(m, {"color": THEMES[theme].muted, "width": 2})],
         high=(220, 200),
         share=share,
@@ -150,8 +150,9 @@ def _up(result: Accuracy) -> dict[str, Any]:
     }
 
 
-def _none(sizes: list[int], method: str, look: Theme, theme: str) -> dict[str, Any]:
+def _none(sizes: list[int], method: str, theme: str) -> dict[str, Any]:
     """Where a method has no z, at the foot of the axes."""
+    look = THEMES[theme]
     words = text("{name}: σ = 0, no z", name=NORMALIZERS[method].title)
     return note(
         words,

@@ -48,7 +48,7 @@ def figure(result: Noise, theme: str) -> go.Figure:
         batches=result.noise.batches,
     )
     axes = _axes(shown[np.isfinite(_positive(shown))], result.cases)
-    heads, notes = _heads(result, look.muted, theme), _notes(result, theme)
+    heads, notes = _heads(result, theme), _notes(result, theme)
     return Sheet(
         [],
         rows=[
@@ -123,8 +123,8 @@ def _axes(shown: Array, cases: int) -> list[tuple[dict[str, Any], dict[str, Any]
     return [(x, {**y, "title": title}) for title in titles]
 
 
-def _heads(result: Noise, muted: str, theme: str) -> list[list[str]]:
-    kurtosis = result.noise.kurtosis
+def _heads(result: Noise, theme: str) -> list[list[str]]:
+    kurtosis, muted = result.noise.kurtosis, THEMES[theme].muted
     heads = (
         (
             text("<b>the mean</b>: √(f/m)"),

@@ -40,7 +40,7 @@ def figure(result: EqualKL, theme: str) -> go.Figure:
     points = [_points(result.planes[n - 1], result.with_weights, n, look) for n, *_ in planes]
     about = text("{name}; {about}; {which}", name=base.name, about=base.caption, which=base.which)
     foot = [told(theme, about, on_slide=())]
-    sheet = Sheet(_answer(result), rows=[_axes(result, look, theme)], foot=foot)
+    sheet = Sheet(_answer(result), rows=[_axes(result, theme)], foot=foot)
     whole, _ = drawn([sheet], [*moving[opening], *points, *_legend(look)], theme)
     if planes:
         names = map(number, result.levels.tolist())
@@ -157,13 +157,13 @@ def _legend(look: Theme) -> list[go.Scatter]:
     ]
 
 
-def _axes(result: EqualKL, look: Theme, theme: str) -> list[Panel]:
+def _axes(result: EqualKL, theme: str) -> list[Panel]:
     """Return the same axes for all panels, in units of ‖w‖.
 
     From 0 to 2w the contours fill a panel; across the weights one scale is up and sideways.
     Ellipses that would be small have axes of their own.
     """
-    plain = {"zeroline": False, "constrain": "range"}
+    plain, look = {"zeroline": False, "constrain": "range"}, THEMES[theme]
     panels, w = [], result.base.letter
     for n, (point, plane) in enumerate(zip(result.base.points, result.planes, strict=True), 1):
         x, y = 1.7 * plane.far if plane.small else _extent(result)

@@ -38,7 +38,7 @@ def figure(result: LongerSteps, theme: str) -> go.Figure:
     base = result.base
     about = text("{name}; {about}", name=base.name, about=base.caption)
     foot = [told(theme, about, str(base.which))]
-    return Sheet([_answer(result)], rows=[_panels(result, look.muted, theme)], foot=foot).on(
+    return Sheet([_answer(result)], rows=[_panels(result, theme)], foot=foot).on(
         [
             *lines,
             *(go.Scatter(x=[None], y=[None], mode="lines", name=n, line=line) for n, line in keys),
@@ -92,7 +92,7 @@ def _line(x: Array, y: Array, name: str, panel: int, line: dict[str, Any]) -> go
     )
 
 
-def _panels(result: LongerSteps, muted: str, theme: str) -> list[Panel]:
+def _panels(result: LongerSteps, theme: str) -> list[Panel]:
     """Return a panel for each model, and that of the ratio."""
     seen = result.quadratic[result.quadratic > NOTHING]
     # A Poisson KL grows as an exponential, beyond any axis: it leaves at the top.
@@ -100,7 +100,7 @@ def _panels(result: LongerSteps, muted: str, theme: str) -> list[Panel]:
     log = {"type": "log", "exponentformat": "power", "dtick": 1}
     x = {**log, "range": [-3, 1], "title": text("length of the step ‖δ‖/‖w‖")}
     nats = {**log, "range": [low, high], "dtick": 2 if high - low < 16 else 4}
-    panels = []
+    panels, muted = [], THEMES[theme].muted
     for m, point in enumerate(result.base.points):
         line = text("KL solid, ½ δᵀFδ dashed")
         if result.silent[m].any():

@@ -19,11 +19,8 @@ TICKS = (Fraction(0), Fraction(1, 4), CLAIMED, Fraction(1))
 
 def figure(result: Doubling, theme: str) -> go.Figure:
     """Draw a line for each quantity, with the factor by which it changed."""
-    look, color, rows = (
-        THEMES[theme],
-        method_color(result.normalizer, theme),
-        list(enumerate(result.rows)),
-    )
+    look, color = THEMES[theme], method_color(result.normalizer, theme)
+    rows = list(enumerate(result.rows))
     known = [(place, row) for place, row in rows if row.measured is not None]
     names = [str(text(row.quantity)) for _, row in rows]
     aside: dict[str, Any] = {"xref": "x", "yref": "y", "font": {"size": SMALL, "color": look.muted}}

@@ -22,7 +22,6 @@ from normgeo.pictures.style.template import (
     SIZE,
     SMALL,
     THEMES,
-    Theme,
     log_ticks,
 )
 from normgeo.pictures.your_network.layer import Neurons, percent
@@ -97,7 +96,7 @@ def figure(result: Neurons, theme: str) -> go.Figure:
     ).on(
         [
             *_balances(result, norms, heights, look.muted),
-            *_marks(result, norms, heights, shown, color, look, theme),
+            *_marks(result, norms, heights, shown, color, theme),
             *_selected(result, norms, heights, look.ink),
             *one_by_one(result, heights, balanced, order, color, theme),
             *(_epsilon(result, color) if answers else ()),
@@ -142,10 +141,11 @@ def _thinned(result: Neurons, heights: Array) -> Array:
 
 
 def _marks(
-    result: Neurons, norms: Array, heights: Array, shown: Array, color: str, look: Theme, theme: str
+    result: Neurons, norms: Array, heights: Array, shown: Array, color: str, theme: str
 ) -> Iterator[go.Scatter]:
     """The neurons, and apart from them the frozen ones."""
-    frozen, apart = np.isin(shown, result.frozen), {"color": look.paper, "width": 1.5}
+    look, frozen = THEMES[theme], np.isin(shown, result.frozen)
+    apart = {"color": look.paper, "width": 1.5}
     for name, of, marker in (
         (text("a neuron"), shown[~frozen], {"color": color, "size": 11, "line": apart}),
         (FROZEN, shown[frozen], {"color": on_paper(VERMILION, theme), "size": 13, "symbol": "x"}),

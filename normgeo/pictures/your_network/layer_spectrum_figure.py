@@ -33,16 +33,16 @@ def figure(result: LayerSpectrum, theme: str) -> go.Figure:
     sentences = [in_a_sentence(result.model, -np.inf, theme), f"<b>{result.of_null}</b>"]
     panel = Panel(x, y, notes=[line], shapes=[across(result.rounding, dotted)], high=(250, 240))
     return Sheet([Band(sentences), told(theme, about)], rows=[[panel]], legend=False).on(
-        [values_line(result.model, result.rounding, theme), *_apart(result, look.muted, theme)],
+        [values_line(result.model, result.rounding, theme), *_apart(result, theme)],
         theme,
     )
 
 
-def _apart(result: LayerSpectrum, muted: str, theme: str) -> Iterator[go.Scatter]:
+def _apart(result: LayerSpectrum, theme: str) -> Iterator[go.Scatter]:
     """The directions that have no eigenvalue to speak of, on the line of rounding."""
     for answer, title, color, symbol in (
         (NULL, text("null"), on_paper(VERMILION, theme), "x-thin"),
-        (UNDECIDED, text("undecided"), muted, "circle-open"),
+        (UNDECIDED, text("undecided"), THEMES[theme].muted, "circle-open"),
     ):
         at = [i for i, one in enumerate(result.answers, start=1) if one == answer]
         if at:
