@@ -11,6 +11,7 @@ from normgeo.base.progress import Progress, Stop
 from normgeo.base.refusal import Refusal
 from normgeo.pictures import PICTURES
 from normgeo.pictures.picture import Picture, Study
+from normgeo.pictures.style.colors import CLASSES, OTHER, PALETTE
 from normgeo.settings import Settings
 from normgeo.tables.table import Table
 from tests.quick import QUICK
@@ -107,6 +108,8 @@ def test_what_a_stopped_picture_has_is_drawn_told_and_listed_or_it_says_why_not(
         assert picture.description(result)
         assert picture.table(result).columns
         assert picture.figure(result, "light").to_json()
+        drawn = picture.figure(result, "dark").to_json().upper()
+        assert not [color for color in (*PALETTE, OTHER, *CLASSES) if color in drawn], "on_paper"
 
 
 def test_a_file_is_named_by_its_cell_or_method_and_tells_its_settings() -> None:

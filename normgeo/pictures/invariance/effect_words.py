@@ -14,7 +14,7 @@ from normgeo.normalizers.normalizer import Normalizer
 from normgeo.pictures.captions import listed, variant
 from normgeo.pictures.invariance.effect import EffectOnData, digits_apart, movement, sign_and_words
 from normgeo.pictures.style.annotations import colored, in_lines, note, width
-from normgeo.pictures.style.colors import BLUE, legible, method_color
+from normgeo.pictures.style.colors import BLUE, legible, method_color, on_paper
 from normgeo.pictures.style.sheet import Band, Pair, answer
 from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
 from normgeo.tables import marks
@@ -44,7 +44,7 @@ def below_zero(result: EffectOnData, step: int, theme: str) -> str:
     if result.dataset.image_shape is None or (result.effect.rows_after[step] >= 0).all():
         return ""
     look = THEMES[theme]
-    blue = legible(BLUE, look.paper, look.ink)
+    blue = legible(on_paper(BLUE, theme), look.paper, look.ink)
     return f" {colored(text('(blue: below 0)'), blue, SIZE)}"
 
 

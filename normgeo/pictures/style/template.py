@@ -12,7 +12,16 @@ from typing import Any, final
 
 import plotly.graph_objects as go
 
-from normgeo.pictures.style.colors import BLUE, GRAY, GREEN, OTHER, PAPERS, PINK, VERMILION
+from normgeo.pictures.style.colors import (
+    BLUE,
+    GRAY,
+    GREEN,
+    OTHER,
+    PAPERS,
+    PINK,
+    VERMILION,
+    on_paper,
+)
 
 # Names with a digit need quotes, or the browser drops the whole list.
 FONT = "'Source Sans', 'Source Sans 3', Helvetica, Arial, 'DejaVu Sans', sans-serif"
@@ -102,7 +111,7 @@ def powers(low: float, high: float) -> list[int]:
 def ink_scale(theme: str) -> list[list[Any]]:
     """Return a color scale for signed values: blue below 0, paper at 0, ink above."""
     look = THEMES[theme]
-    return [[0.0, BLUE], [0.5, look.paper], [1.0, look.ink]]
+    return [[0.0, on_paper(BLUE, theme)], [0.5, look.paper], [1.0, look.ink]]
 
 
 def template(theme: str) -> go.layout.Template:
@@ -132,7 +141,7 @@ def template(theme: str) -> go.layout.Template:
             "hoverlabel": {"font": {"family": FONT, "size": SIZE}},
             # The player makes the lines before names larger with the type.
             "legend": {"itemwidth": 30},
-            "colorway": [GRAY, BLUE, VERMILION, GREEN, PINK, OTHER],
+            "colorway": [on_paper(c, theme) for c in (GRAY, BLUE, VERMILION, GREEN, PINK, OTHER)],
             "annotationdefaults": {"showarrow": False, "font": {"color": look.ink}},
         }
     )
