@@ -1,6 +1,6 @@
 """Wait for a state of a page in a browser, not for a time: for browser tests and benchmarks."""
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, TimeoutError
 
 # Whether the page was unchanged in five consecutive checks, since a click needs a moment to start a
 # run. A table's text for screen readers does not count.
@@ -61,6 +61,22 @@ def still(page: Page) -> None:
 
 
 def settled(page: Page) -> None:
-    """Return when the script has run and its result is on the page."""
+    """Return when the script has run and its result is on the page.
+
+    While a computation tells that it goes on, the limit of the page begins anew.
+
+    Raises:
+        TimeoutError: nothing went on within the limit.
+
+    """
     page.evaluate("window.stillFor = 0")
-    page.wait_for_function(IS_SETTLED, polling=50)
+    told: list[str] = []
+    while True:
+        try:
+            page.wait_for_function(IS_SETTLED, polling=50)
+        except TimeoutError:
+            before, told = told, page.get_by_test_id("stProgress").all_inner_texts()
+            if told == before:
+                raise
+        else:
+            return
