@@ -193,7 +193,7 @@ def _bands(found: Accuracy, number_: int, theme: str) -> Iterator[go.Scatter]:
             y=[*rounded(high), *rounded(low[::-1])],
             mode="lines",
             fill="toself",
-            fillcolor=see_through(place_color(kind, theme), 0.2),
+            fillcolor=see_through(place_color(kind, theme), 0.14),
             line={"width": 0, "color": place_color(kind, theme)},
             showlegend=False,
             hoverinfo="skip",
