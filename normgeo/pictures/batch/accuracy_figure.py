@@ -13,7 +13,7 @@ from normgeo.base.text import text
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures.batch.accuracy import Accuracy
 from normgeo.pictures.style.annotations import KEPT, note
-from normgeo.pictures.style.colors import blend, legible, method_color
+from normgeo.pictures.style.colors import legible, method_color, see_through
 from normgeo.pictures.style.sheet import Band, Panel, on_panel, upright
 from normgeo.pictures.style.template import LARGE, MEASURED, SIZE, THEMES
 
@@ -32,7 +32,7 @@ def traces(result: Accuracy, axis: int, theme: str) -> Iterator[go.Scatter]:
             y=[*highest, *lowest[::-1]],
             mode="lines",
             fill="toself",
-            fillcolor=blend(THEMES[theme].paper, _color(method, theme), 0.25),
+            fillcolor=see_through(_color(method, theme), 0.2),
             line={"width": 0, "color": _color(method, theme)},
             hoverinfo="skip",
             **on,
