@@ -27,6 +27,11 @@ def caption(it: ModelOnData) -> str:
     )
 
 
+def method_name(normalizer: Normalizer) -> str:
+    """Return what a method is called beside others: the standard model has no norm."""
+    return str(text("no norm") if normalizer.is_standard else text(normalizer.title))
+
+
 def variant(normalizer: Normalizer) -> str:
     """The ε and the frozen statistics of a normalizer, to follow its title; "" without them.
 

@@ -17,7 +17,7 @@ def test_deep_link_shows_its_picture(server, page, wait_settled):
     )
     figure = page.locator(".st-key-figure_walk")
     expect(
-        figure.get_by_text("Layer norm: 62 of 610 directions change nothing; F is singular")
+        figure.get_by_text("62 of 610 directions change nothing: the Fisher matrix F is singular")
     ).to_be_visible()
     expect(page.locator(".st-key-figure_coupling").get_by_text("Eq. 13: 0 null")).to_be_visible()
     box = figure.bounding_box()

@@ -14,6 +14,7 @@ from normgeo.tables.marks import in_markdown
 from tests.pairwise import some
 
 QUESTION = "Which directions in weight space does the model not see?"
+SINGULAR = "directions change nothing: the Fisher matrix F is singular"
 
 YES, NO = in_markdown("✓", "light"), in_markdown("✗", "light")  # drawn, as everywhere
 
@@ -44,7 +45,7 @@ def test_default_is_batch_norm_on_digits_one_against_the_rest(shown):
     assert page.app.selectbox(key="method").value == "batch"
     assert page.query == {}
     assert page.figures == ["walk"]
-    assert "<b>Batch norm: 10 of 610 directions change nothing; F is singular</b>" in head(page)
+    assert f"<b>10 of 610 {SINGULAR}</b>" in head(page)
     assert "Bernoulli outputs, H = 10 neurons, D = 61 features" in head(page)
     assert "formula and count agree: H = 10" in head(page)
     words = page.captions("walk")
@@ -88,20 +89,20 @@ def test_groups_are_named_where_one_of_them_moves(shown):
 
 def test_one_neuron_has_its_picture_where_a_method_needs_no_second_one(shown):
     page = shown("symmetry", dataset="diabetes", neurons="1", method="weight", tab="formula")
-    assert "<b>Weight norm: 1 of 10 directions change nothing; F is singular</b>" in head(page)
+    assert f"<b>1 of 10 {SINGULAR}</b>" in head(page)
     assert row(page, "cases (batch)")[1:] == ["0", "1", "no z", "1"]
 
 
-def test_a_method_with_a_long_name_leaves_it_to_the_head_of_the_picture(shown):
-    """Beside the headline stands the choice of a direction."""
+def test_the_method_is_named_over_its_walk(shown):
+    """Beside the headline stands the choice of a direction: it has no room for a name."""
     page = shown("symmetry", dataset="wine", method="mean_only_batch_weight")
-    assert re.search(r"<b>\d+ of 52 directions change nothing; F is singular</b>", head(page))
+    assert re.search(rf"<b>\d+ of 52 {SINGULAR}</b>", head(page))
     assert "of mean-only batch + weight norm" in page.captions("walk")
 
 
 def test_layer_norm_has_its_shifts_and_its_scale(shown):
     page = shown("symmetry", method="layer")
-    assert "<b>Layer norm: 62 of 610 directions change nothing; F is singular</b>" in head(page)
+    assert f"<b>62 of 610 {SINGULAR}</b>" in head(page)
     assert "formula and count agree: GD + G = 61 + 1 = 62" in head(page)
     assert "<b>61</b> more by weight matrix re-centering" in page.captions("walk")
     assert row(page, f"{YES} weight matrix re-centering")[1:] == ["61 of 61", "0°"]
@@ -173,14 +174,14 @@ def test_eq_13_does_not_see_the_symmetries_of_layer_statistics(shown, subtests):
 
 def test_epsilon_leaves_the_directions_of_the_center_only(shown):
     page = shown("symmetry", dataset="wine", method="layer", eps="0.1")
-    assert "Layer norm: 13 of 52 directions change nothing; F is singular" in head(page)
+    assert f"13 of 52 {SINGULAR}" in head(page)
     assert "formula and count agree: GD = 13" in head(page)
     assert "D = 13 features, G = 1, ε = 0.1" in head(page)
 
 
 def test_two_neurons_under_layer_norm_leave_nothing_to_see(shown):
     page = shown("symmetry", dataset="breast_cancer", neurons="2", method="layer", tab="spectrum")
-    assert "Layer norm: 60 of 60 directions change nothing; F is singular" in head(page)
+    assert f"60 of 60 {SINGULAR}" in head(page)
     words = page.captions("symmetry")
     assert "60 of 60 directions are null" in words
     assert "only signs are left" in words

@@ -88,8 +88,8 @@ def test_each_layer_begins_with_what_is_particular_about_it() -> None:
         assert any("at ◇ both balance" in one for one in words) is decays
         assert any(f"A layer with {layer} norm." in one for one in words)
     assert trace(made(layer="batch", neuron=3)[1], "where growth and decay balance").text == (
-        "of 3",
-        "of 11",
+        "balance of 3",
+        "balance of 11",
     ), "that of the selected neuron, and of the frozen one"
     assert made(layer="layer")[0].headline[0] == (
         "ε shortens z by more than 1% in 200 of 200 cases, by 57% at most."

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.text import text
+from normgeo.pictures.captions import method_name
 from normgeo.pictures.depth.attention import Attention
 from normgeo.pictures.style.annotations import subscripted
 from normgeo.pictures.style.colors import method_color
@@ -60,9 +61,8 @@ def figure(result: Attention, theme: str) -> go.Figure:
 
 def _name(result: Attention, key: str) -> str:
     normalizer = result.heads[key].normalizer
-    if normalizer.is_standard:
-        return text("no norm")
-    return text("{name} of q and k", name=normalizer.title)
+    name = method_name(normalizer)
+    return name if normalizer.is_standard else text("{name} of q and k", name=name)
 
 
 def _lines(result: Attention, key: str, theme: str) -> Iterator[go.Scatter]:

@@ -118,7 +118,7 @@ def _accuracy(found: Accuracy, depth: int, theme: str) -> Panel:
         notes=[
             note(
                 text("guessing"),
-                x=0.02,
+                x=0.065,  # beside the line of the slider at one block
                 y=math.log10(guess),
                 yref="y",
                 font={"size": SMALL, "color": look.muted, "shadow": halo(look.paper)},

@@ -60,9 +60,8 @@ class Experiment(NamedTuple):
         told = VERDICTS[self.verdict]
         if self.verdict != "not at this size":
             return told
-        return (
-            text("{told}: faster", told=told) if self.faster else text("{told}: mixed", told=told)
-        )
+        seeds = text("faster") if self.faster else text("mixed")
+        return text("{told}: {seeds}", told=told, seeds=seeds)
 
     @property
     def faster(self) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.experiments.results import FASTER
 from normgeo.pictures.experiments.about import ABOUT, KINDS, NAMES, normalizer_of
@@ -31,9 +30,8 @@ HIGH, STEPS_HIGH = (125, 170), (230, 300)  # pixels of a panel
 IN_A_ROW = 4
 THIN = 2.5  # of a line in so small a panel
 KEY = text(
-    "The paper: the first learns faster. A dot is a seed. Holds: all are {times} times as fast "
-    "(shaded); fails: none is faster; else open.",
-    times=number(1 / FASTER, 2),
+    "A dot is one run of training. A claim holds if all its dots are in the shaded part, fails if "
+    "none is below 100%, and is open otherwise."
 )
 FAR, NEVER, WORDS, END = 1.5, 1.7, 1.85, 2.75  # shares: the largest drawn, and what stands beyond
 APART = 0.22  # of a row, between seeds at one place, which would cover each other
@@ -82,9 +80,7 @@ def _steps(result: Multiples, theme: str) -> Panel:
             "range": [0, END],
             "tickvals": [*ticks],
             "ticktext": [*map(str, ticks.values())],
-            "title": text(
-                "steps the first needs to reach the second's best: below 100% it is faster"
-            ),
+            "title": text("steps to the other one’s best result; below 100% the first is faster"),
             "zeroline": False,
             "showline": False,
         },

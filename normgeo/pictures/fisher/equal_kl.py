@@ -19,7 +19,7 @@ from normgeo.base.refusal import Refusal
 from normgeo.base.text import text
 from normgeo.fisher.contours import CURVED, RAYS, Contours, kl_contours
 from normgeo.fisher.neighborhood import Neighborhood
-from normgeo.pictures.captions import USES
+from normgeo.pictures.captions import USES, method_name
 from normgeo.pictures.fisher.base_point import BasePoint, BasePoints, cost_of_base_points
 from normgeo.pictures.picture import Study
 from normgeo.settings import Settings
@@ -224,7 +224,7 @@ def _observed(result: EqualKL) -> str:
     """Say of each model what its contours are, and what doubling its weights costs."""
     sentences = []
     for point, plane in zip(result.base.points, result.planes, strict=True):
-        words = {"method": point.normalizer.title, "shape": plane.shape}
+        words = {"method": method_name(point.normalizer), "shape": plane.shape}
         if plane.doubled is None or plane.contours is None:
             sentences.append(text("{method}: {shape}.", **words))
         else:

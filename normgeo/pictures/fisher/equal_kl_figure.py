@@ -11,7 +11,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import number, round_number
 from normgeo.base.text import text
 from normgeo.fisher.contours import Contours
-from normgeo.pictures.captions import listed, variant
+from normgeo.pictures.captions import listed, method_name, variant
 from normgeo.pictures.fisher.equal_kl import EqualKL, Plane
 from normgeo.pictures.style.annotations import colored, note, sized
 from normgeo.pictures.style.colors import blend, legible, method_color
@@ -45,7 +45,7 @@ def figure(result: EqualKL, theme: str) -> go.Figure:
     if planes:
         names = map(number, result.levels.tolist())
         moved = frames(names, [[*map(_moving, data)] for data in moving])
-        add_slider(whole, moved, start=opening, prefix=text("KL in nats: c = "), theme=theme)
+        add_slider(whole, moved, start=opening, prefix=text("outputs change by KL = "), theme=theme)
     return whole
 
 
@@ -59,7 +59,7 @@ def _answer(result: EqualKL) -> list[Band]:
         )
         return [answer(words)]
     shapes = [
-        f"{str(plane.shape).partition(':')[0]} ({point.normalizer.title})"
+        f"{str(plane.shape).partition(':')[0]} ({method_name(point.normalizer)})"
         for point, plane in zip(result.base.points, result.planes, strict=True)
         if plane.contours is not None
     ]
@@ -147,11 +147,11 @@ def _legend(look: Theme) -> list[go.Scatter]:
         for how, words in (
             (
                 {"mode": "lines", "line": {"color": look.ink, "width": 3.5, "dash": MEASURED}},
-                text("outputs change by KL = c (shaded: less)"),
+                text("the outputs change by this KL (shaded: less)"),
             ),
             (
                 {"mode": "lines", "line": {"color": look.ink, "width": 2, "dash": PREDICTED}},
-                text("by the Fisher matrix F: ½ δᵀFδ = c"),
+                text("the Fisher matrix F estimates it"),
             ),
         )
     ]
@@ -180,7 +180,7 @@ def _axes(result: EqualKL, theme: str) -> list[Panel]:
         }
         if not (plane.small or result.with_weights):
             up["scaleanchor"] = f"x{n}"
-        title = f"<b>{point.normalizer.title}{variant(point.normalizer)}:</b>"
+        title = f"<b>{method_name(point.normalizer)}{variant(point.normalizer)}:</b>"
         color = legible(method_color(point.normalizer, theme), look.paper, look.ink)
         panels.append(
             Panel(
@@ -241,5 +241,5 @@ def _numbers(plane: Plane, w: str, look: Theme) -> list[str]:
         return [text("curvatures {a} : {b}", a=a, b=b)]
     kl, quadratic = (number(each, 2) for each in (plane.doubled.kl, plane.doubled.quadratic))
     cost = sized(text("{w} → 2{w}: KL = <b>{kl}</b> nats", w=w, kl=kl), SIZE + 4)
-    form = text("½ δᵀFδ = {value}", value=quadratic).replace(" ", "\N{NO-BREAK SPACE}")
+    form = text("estimate {value}", value=quadratic).replace(" ", "\N{NO-BREAK SPACE}")
     return [f"{cost} {colored(form, look.muted, SIZE)}"]

@@ -169,7 +169,7 @@ def _angle_title(result: AngularUpdate) -> str:
 def _other(result: AngularUpdate) -> tuple[Array, str]:
     """The angles by the other power, and its name: for gradient descent, when it would hold."""
     power = 3 - result.curve.optimizer.power
-    name = text("if ‖G‖ stayed") if power == 1 else _law(result, power)
+    name = text("if the gradient stayed") if power == 1 else _law(result, power)
     return result.curve.angles_by_power(power), name
 
 
@@ -194,7 +194,7 @@ def _dot(result: AngularUpdate, step: int, color: str, ink: str) -> Trace:
 
 
 def _plane_axes(plane: Plane, gradient: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    across = text("step −Ĝ") if gradient else text("toward the step")
+    across = text("gradient step −Ĝ") if gradient else text("toward the step")
     if plane.stretch != 1:
         letters = text("−Ĝ") if gradient else text("step")
         across = text("{axis}, drawn × {stretch}", axis=letters, stretch=fraction(plane.stretch))

@@ -13,6 +13,7 @@ from normgeo.base.arrays import Array
 from normgeo.base.numbers import number, power, power_of_ten
 from normgeo.base.text import text
 from normgeo.models.activations import ACTIVATIONS
+from normgeo.pictures.captions import method_name
 from normgeo.pictures.recurrent.radii_figure import wide_layers
 from normgeo.pictures.recurrent.recurrence import Curves, Recurrences
 from normgeo.pictures.style.annotations import colored, sized
@@ -61,7 +62,6 @@ def figure(result: Recurrences, theme: str) -> go.Figure:
 def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) -> Sheet:
     """What happens, what runs, and what each panel shows, with the numbers of this frame."""
     methods = result.curves[radius]
-    plain, *others = result.setup.methods
     look = THEMES[theme]
     colors = {
         key: legible(method_color(method, theme), look.paper, look.ink)
@@ -69,13 +69,12 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
     }
 
     def at_end(numbers: Mapping[str, str]) -> str:
-        """The number without normalization, then those of the methods, large, with their names."""
-        whole = {key: said.replace(" ", KEPT) for key, said in numbers.items()}
-        found = [colored(f"<b>{whole[plain]}</b>", colors[plain], NUMBERS)]
-        for key in others:
-            title = result.setup.methods[key].title.replace(" ", KEPT)
-            large = sized(f"<b>{whole[key]}</b>", NUMBERS)
-            found.append(colored(f"{title}{KEPT}{large}", colors[key], SMALL))
+        """The numbers of the methods, large, with their names."""
+        found = []
+        for key, method in result.setup.methods.items():
+            name, said = (one.replace(" ", KEPT) for one in (method_name(method), numbers[key]))
+            large = f'<b style="font-size:{NUMBERS}px">{said}</b>'
+            found.append(colored(f"{name}{KEPT}{large}", colors[key], SMALL))
         return f"{KEPT} ".join(found)
 
     norms = {key: float(curves.log10_norms[0]) for key, curves in methods.items()}
@@ -209,7 +208,7 @@ def _axes(result: Recurrences) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     every = [each for methods in result.curves.values() for each in methods.values()]
     last = max(int(each.times[-1]) for each in every)
     steps = {"range": [0, last], "dtick": _tick(last), "title": text("step t")}
-    changed = {**steps, "title": text("step t of the change")}
+    changed = {**steps, "title": text("step t that is changed")}
     heights = _heights(every)
     return [
         (steps, heights["yaxis"]),

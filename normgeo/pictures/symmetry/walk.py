@@ -25,7 +25,6 @@ from normgeo.settings import Settings
 from normgeo.tables.table import Table
 
 STEPS = tuple(step / 4 for step in range(-3, 13))
-NAMED = 11  # letters of a method that the headline has room for, beside the choice of a direction
 
 
 @final
@@ -164,11 +163,11 @@ def headline(found: NullDirections) -> str:
             total=total,
             open=left,
         )
-    words = text("{k} of {total} directions change nothing; F is singular", k=k, total=total)
-    title = text(found.normalizer.title)
-    if found.normalizer.is_standard or len(title) > NAMED:
-        return words
-    return text("{method}: {words}", method=title[:1].upper() + title[1:], words=words)
+    return text(
+        "{k} of {total} directions change nothing: the Fisher matrix F is singular",
+        k=k,
+        total=total,
+    )
 
 
 def _observed(result: Walks) -> str:

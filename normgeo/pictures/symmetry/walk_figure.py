@@ -13,7 +13,7 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.null_directions.walk import Walk
 from normgeo.pictures.style.annotations import colored
-from normgeo.pictures.style.colors import legible, method_color
+from normgeo.pictures.style.colors import method_color
 from normgeo.pictures.style.player import add_slider, frames
 from normgeo.pictures.style.sheet import (
     Band,
@@ -85,8 +85,7 @@ def _reasons(result: Walks, theme: str) -> list[Tiles]:
     """The reasons why directions change nothing, and how many each explains."""
     if result.chosen is None and result.found.null.dimension:
         return [Tiles([[text("Stopped before the null directions were explained.")]], SIZE)]
-    look = THEMES[theme]
-    color = legible(method_color(result.found.normalizer, theme), look.paper, look.ink)
+    muted = THEMES[theme].muted
     told = [
         (
             one,
@@ -97,7 +96,7 @@ def _reasons(result: Walks, theme: str) -> list[Tiles]:
         for place, one in enumerate(result.directions)
     ]
     tiles = [
-        [colored(words, color, SIZE) if one is result.chosen else words] for one, words in told
+        [words if one is result.chosen else colored(words, muted, SIZE)] for one, words in told
     ]
     return [Tiles(tiles, SIZE)] if tiles else []
 

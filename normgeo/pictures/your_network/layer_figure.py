@@ -202,8 +202,8 @@ def _balances(result: Neurons, norms: Array, heights: Array, ink: str) -> Iterat
         showlegend=True,
         mode="markers+text",
         marker={"color": ink, "size": 9, "symbol": "diamond-open", "line": {"width": 1.5}},
-        text=[text("of {h}", h=h) for h in told],
-        textposition="top center",
+        text=[text("balance of {h}", h=h) for h in told],
+        textposition="top right",
         textfont={"size": SMALL, "color": ink},
         hoverinfo="skip",
     )

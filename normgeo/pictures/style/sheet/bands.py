@@ -25,7 +25,6 @@ class Form(NamedTuple):
         high: of a figure where the screen decides, as in a hall; 0 where its panels do.
         edge: to the left of a panel, which words over it take as well.
         slide: whether it has one thing alone.
-        keys: the place of a cell with a legend under its head, and the height of that.
 
     """
 
@@ -34,7 +33,6 @@ class Form(NamedTuple):
     high: int = 0
     edge: float = 0.0
     slide: bool = False
-    keys: tuple[int | None, float] = (None, 0.0)
 
     @property
     def at_edge(self) -> bool:

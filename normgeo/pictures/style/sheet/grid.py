@@ -54,6 +54,7 @@ class Grid:
     Attributes:
         boxes: by the place of the cell. high: of the paper, as the cells would have it.
         least: the same of the smallest panels. below: pixels under the paper.
+        names: how far down a legend ends.
 
     """
 
@@ -61,6 +62,7 @@ class Grid:
     high: float
     least: float
     below: float
+    names: Length
 
     @classmethod
     def of(
@@ -70,12 +72,14 @@ class Grid:
         wide: float,
         form: Form,
         shared: bool,
+        keys: tuple[int, float],
     ) -> Grid:
         """Return the boxes of cells, given the places of those in each column of each row.
 
         Args:
             rows: of columns of places. among: the cells of all frames.
             wide: pixels of the paper. shared: whether cells share the labels of the first.
+            keys: the row that a legend stands over, and its pixels.
 
         """
         cells = among[0]
@@ -85,17 +89,19 @@ class Grid:
                 beside = max(cells[place].beside(False, form) for place in column)
                 gaps[k] = max(gaps[k], EDGE + (EDGE if shared else beside))
         bands = [_Row.of(row, among, wide, gaps, form) for row in rows]
-        fixed = sum(row.head + row.below for row in bands) - bands[-1].below
+        fixed = keys[1] + sum(row.head + row.below for row in bands) - bands[-1].below
         whole = sum(row.high for row in bands)
         boxes: dict[int, Box] = {}
-        down = Length(0, 0)
-        for one in bands:
+        down = names = Length(0, 0)
+        for number, one in enumerate(bands):
+            if number == keys[0]:
+                down = names = down.plus(keys[1])
             # All rows share what their words leave.
             high = Length(-fixed * one.high / whole, one.high / whole)
             boxes |= one.boxes(down.plus(one.head), high)
             down = down.plus(one.head + one.below, high)
         least = fixed + whole * max(row.least / row.high for row in bands)
-        return cls(boxes, fixed + whole, least, bands[-1].below)
+        return cls(boxes, fixed + whole, least, bands[-1].below, names)
 
 
 class _Part(NamedTuple):
@@ -113,10 +119,9 @@ class _Part(NamedTuple):
     ) -> _Part:
         every = [cells[place] for cells in among]
         below = max(cell.below(wide, form) for cell in every)
-        over, keys = form.keys
         return cls(
             place,
-            max(cell.above(wide, form) for cell in every) + keys * (place == over),
+            max(cell.above(wide, form) for cell in every),
             max(cell.height(wide, form) for cell in every),
             max(cell.least(wide, form) for cell in every),
             EDGE + below if below or last else 0.0,

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from typing import NamedTuple
 
-from normgeo.pictures.style.annotations import in_lines, note, tallest, width
+from normgeo.pictures.style.annotations import halo, in_lines, note, tallest, width
 from normgeo.pictures.style.sheet.bands import EDGE, LINE, Band, Form, Layout, Pair
 from normgeo.pictures.style.sheet.labels import LABEL, TICK, axis_labels, fitting, own_labels, shown
-from normgeo.pictures.style.template import RIGHT_MARGIN, SIZE, SMALL
+from normgeo.pictures.style.template import RIGHT_MARGIN, SIZE, SMALL, THEMES
 
 SLANT, SHARE = 60, 1.1  # degrees of labels that have no room, and what of their length is down
 BAR = 56  # pixels of a bar of colors, with its numbers
@@ -179,7 +179,7 @@ class Panel(NamedTuple):
             lines = self._head(self._over(wide, form))
             title = note(lines, yshift=5 + up, font={"size": _type(lines)}, **shift)
             yield from self.own(number, [title])
-        yield from self.own(number, [*self._notes(inner, high), *self._names(form)])
+        yield from self.own(number, [*self._notes(inner, high), *self._names(form, theme)])
         if self.frame:
             yield from self.own(number, [self._around(wide, high, form)])
         over = [*self.over, *(self.aside if form.narrow else ())]
@@ -248,10 +248,10 @@ class Panel(NamedTuple):
             max((width(one, SMALL) for one in own_labels(self.y)), default=0) > WIDEST * form.width
         )
 
-    def _names(self, form: Form) -> Iterator[Layout]:
+    def _names(self, form: Form, theme: str) -> Iterator[Layout]:
         """The labels that would be at its left, each over its line."""
         if self._named_inside(form):
-            font = {"size": SMALL}
+            font = {"size": SMALL, "shadow": halo(THEMES[theme].paper)}
             for value, label in zip(self.y["tickvals"], self.y["ticktext"], strict=True):
                 yield note(label, 0, value, yref="y", yshift=6, font=font)
 

@@ -87,22 +87,23 @@ class Placement:
         wide = form.width - left - first.right
         edge = float(left - EDGE) if form.narrow else 0.0
         whole = form.width - 2 * EDGE if form.at_edge else wide
-        below = form.narrow and first.legend_over is not None
-        # Plotly gives a legend beside the paper half of its width.
-        lines = _lines_of_names(names, (wide / 2 if below else wide) if form.narrow else whole)
+        over = first.legend_over
+        under = next((n for n, row in enumerate(rows) if any(over in column for column in row)), 0)
+        # Plotly gives a legend beside the paper half of its width, where that is narrow.
+        each_side = wide / 2 if under else wide
+        lines = _lines_of_names(names, each_side if form.narrow else whole)
         keys = NAMES * SIZE * lines + EDGE if len(names) > 1 else 0.0
-        if below:
-            form = form._replace(keys=(first.legend_over, keys))
-            keys = 0.0
-        grid = Grid.of(rows, every, wide, form._replace(edge=edge), first.one_scale)
+        within = under, keys if under else 0.0
+        grid = Grid.of(rows, every, wide, form._replace(edge=edge), first.one_scale, within)
+        keys -= within[1]
         buttons = _buttons(first.menu)
         room = whole if form.narrow else whole - buttons
         bands = _heights([each.bands for each in among], room, form)
         foot = _heights([each.foot for each in among], room, form)
         names_at = EDGE - left if form.at_edge else 0.0
-        if first.legend_over in grid.boxes and not form.narrow:
-            over = grid.boxes[first.legend_over]
-            names_at = over.left if _lines_of_names(names, over.wide) == 1 else names_at
+        if over in grid.boxes and not form.narrow and not under:
+            box = grid.boxes[over]
+            names_at = box.left if _lines_of_names(names, box.wide) == 1 else names_at
         if buttons:
             keys += MENU if form.narrow else max(0.0, MENU - sum(bands))
         outside = 3 * EDGE + sum(bands) + keys + grid.below + sum(foot)
@@ -161,9 +162,8 @@ class Placement:
 
     @property
     def _down(self) -> float:
-        """How far down the legend is: at the top, or over its own panel."""
-        over, _ = self.form.keys
-        return 0.0 if over is None else self.grid.boxes[over].top.at(self.high)
+        """How far down the legend is: at the top, or over the row of its own panel."""
+        return self.grid.names.at(self.high)
 
     @property
     def _shift(self) -> int:

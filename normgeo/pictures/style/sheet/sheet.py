@@ -44,8 +44,8 @@ class Sheet:
             others are left out there. Each stands alone if there are none.
         one_scale: panels beside each other share the labels of the first.
         right: pixels at the right. above: pixels that stay free at the top of a phone.
-        legend: whether there is one. legend_over: the place of the panel whose lines it names; it
-            stands over that one, but on a wide screen only where it has room in one line.
+        legend: whether there is one. legend_over: the place of the panel whose lines it names: it
+            stands over its row, and in the first one over the panel itself, if it has room there.
         menu: buttons above the panels.
         half: whether half a screen has a form of its own; else it is that of a phone.
 
