@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from normgeo.experiments.results import RULE, STATEMENTS, load
+from normgeo.experiments.results import FASTER, RULE, STATEMENTS, load
 from normgeo.pictures.experiments.about import ABOUT
 
 
@@ -14,10 +14,13 @@ def test_page_opens_with_every_statement_and_the_rule_that_decides(shown):
     assert page.figures == ["experiments", "order"]
     words = " ".join(page.captions("experiments").replace("<br>", " ").split())
     assert str(RULE) in page.words
-    assert "The paper: the first learns faster." in words
-    rule = "Holds: all are 1.7 times as fast (shaded); fails: none is faster; else open."
+    assert "A dot is one run of training." in words
+    rule = "A claim holds if all its dots are in the shaded part, fails if none is below 100%,"
     assert rule in words
-    rows = page.figure("experiments")["layout"]["yaxis"]["ticktext"]
+    layout = page.figure("experiments")["layout"]
+    assert layout["shapes"][0]["x1"] == FASTER
+    assert layout["xaxis"]["ticktext"][1] == f"{FASTER:.0%}"
+    rows = layout["yaxis"]["ticktext"]
     assert [re.sub("<.*?>", "", row).partition(": ")[2] for row in rows] == [
         *(["layer vs no norm"] * 5),
         "layer vs batch norm",
