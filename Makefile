@@ -21,8 +21,8 @@ run: app-environment
 
 # worksteal gives each worker one stretch of the tests, so the browser tests, which come first and
 # share a browser, stay in one until the others are done. It waits for its browser as often as it
-# computes, so that there is room for one worker more than there are processors: more gain nothing.
-WORKERS = $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
+# computes, so that there is room for two workers more than there are processors.
+WORKERS = $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
 PYTEST = $(VENV)python -m pytest --dist worksteal
 test: browser
 	$(PYTEST) -n $(WORKERS) -m "not exhaustive"

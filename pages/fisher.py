@@ -7,7 +7,7 @@ from normgeo.ui.tabs import tabs
 
 settings = frame.begin(
     "fisher",
-    text("How far can the weights move before the outputs change?"),
+    text("How far can the weights move unnoticed?"),
     symbols="F|KL|W, w|‖w‖|ŵ|δ|θ|P|A|J|E|Var, Cov|O|ds|φ|s|a|z|y|X, x|g, b|h|t, i, j|N, H, D"
     "|block|base point|coupling|empirical Fisher",
     controls=("method", "dataset"),

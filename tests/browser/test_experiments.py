@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from normgeo.experiments.results import STATEMENTS
+from normgeo.pictures.experiments.about import ABOUT
 
 PEN = """() => {
     const data = document.querySelector('.st-key-figure_handwriting .js-plotly-plot').calcdata;
@@ -40,3 +41,14 @@ def test_click_on_a_small_picture_opens_it_large_and_the_pen_follows_the_slider(
     page.wait_for_function(f"({PEN})() <= 6")
     assert whole > 50
     page.wait_for_url(re.compile("pen=5"))
+
+
+@pytest.mark.exhaustive
+def test_embedded_claims_are_all_named(open_page, server, wait_settled):
+    page = open_page(1000, 620)
+    page.goto(f"{server}/experiments?embed=true")
+    wait_settled(page)
+    figure = page.locator(".st-key-figure_experiments")
+    for name in STATEMENTS:
+        expect(figure.get_by_text(f"{ABOUT[name].title}: ")).to_be_in_viewport(ratio=0.99)
+    expect(figure.locator(".legendtext")).to_have_count(0)

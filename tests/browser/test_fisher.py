@@ -11,7 +11,7 @@ def test_deep_link_shows_its_picture_above_the_fold(server, page, wait_settled):
     page.goto(f"{server}/fisher?tab=eq13")
     wait_settled(page)
     expect(page.get_by_role("heading", level=1)).to_have_text(
-        "How far can the weights move before the outputs change?"
+        "How far can the weights move unnoticed?"
     )
     figure = page.locator(".st-key-figure_equal_kl")
     expect(figure.get_by_text("an ellipse", exact=True)).to_be_visible()

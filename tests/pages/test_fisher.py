@@ -15,7 +15,7 @@ from normgeo.ui import url
 from normgeo.ui.fisher import TABS
 from tests.pairwise import loops, some
 
-QUESTION = "How far can the weights move before the outputs change?"
+QUESTION = "How far can the weights move unnoticed?"
 
 
 def test_default_is_the_wedge_of_layer_norm_beside_the_ellipse_of_the_standard_model(shown):

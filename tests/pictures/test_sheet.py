@@ -55,6 +55,23 @@ def test_words_over_panels_beside_each_other_on_a_phone_begin_where_these_do() -
     assert [head.get("xshift", 0) for head in on_a_phone(figure)] == [0, 0]
 
 
+def test_a_legend_stands_over_the_row_that_it_names_and_over_no_words() -> None:
+    """Beneath what is above that row, and above the heads of its panels."""
+    rows = [[Panel(AXIS, AXIS)], [Panel(AXIS, AXIS, [head]) for head in ("left", "right")]]
+    curves = [line(), line("2"), line("3")]
+    for name, curve in zip(("one", "two", "three"), curves, strict=True):
+        curve.update(name=name, showlegend=name != "one")
+    layout = Sheet([], rows=rows, legend_over=1).on(curves, "light").layout
+    (upper, _), (_, lower) = layout.yaxis.domain, layout.yaxis2.domain
+    free = (upper - lower) * (layout.height - layout.margin.t - layout.margin.b)
+    up = (layout.legend.y - lower) * free / (upper - lower)
+    heads = max(note.yshift for note in layout.annotations) + LINE * SIZE
+    assert heads <= up, "over the heads"
+    assert up + LINE * SIZE < free, "beneath the row above"
+    phone = layout.meta["narrow"]
+    assert phone["yaxis2"]["domain"][1] < phone["legend"]["y"] < phone["yaxis"]["domain"][0]
+
+
 def test_no_table_is_wider_than_a_phone() -> None:
     rows = [("a sentence that is longer than a phone is wide, by far, and goes on", ("✓",))]
     table = marks("light", "What it ignores", [("pre", "#000000")], rows)

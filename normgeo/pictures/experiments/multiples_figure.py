@@ -6,8 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from normgeo.base.text import text
-from normgeo.experiments.results import FASTER
-from normgeo.pictures.experiments.about import ABOUT, KINDS, NAMES, normalizer_of
+from normgeo.experiments.results import FASTER, IN_WORDS
+from normgeo.pictures.experiments.about import ABOUT, KINDS, normalizer_of
 from normgeo.pictures.experiments.multiples import Experiment, Multiples
 from normgeo.pictures.recurrent.curves_figure import Curve, reach, traces
 from normgeo.pictures.recurrent.curves_figure import Panel as Curves
@@ -169,7 +169,7 @@ def _curves(one: Experiment) -> Curves:
                 normalizer_of(method),
                 np.array(result.steps),
                 np.array(learned.validation),
-                NAMES[method],
+                IN_WORDS[method],
                 VARIANT if method in KINDS else MEASURED,
             )
             for method, learned in result.methods.items()

@@ -92,7 +92,7 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
             {key: f"× {number(float(curves.factor))}" for key, curves in methods.items()},
         ),
     )
-    about = text("{about}; shaded: the first reading", about=result.about)
+    about = text("{about}; shaded: first reading; ρ: growth by W alone", about=result.about)
     on_slide = text(
         "{f}; shaded: the first reading of a digit's {n} rows",
         f=ACTIVATIONS[result.activation].title,

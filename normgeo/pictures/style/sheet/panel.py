@@ -40,7 +40,7 @@ class Panel(NamedTuple):
             hall around it alone.
         narrowest: pixels of its width at least, where others give way.
         lowest: the share of its height that is enough where a screen is low.
-        on_slide: whether a slide shows it, which has one thing.
+        on_slide: whether a slide and an embedded figure show it, which have one thing.
 
     """
 

@@ -90,8 +90,8 @@ class Placement:
         over = first.legend_over
         under = next((n for n, row in enumerate(rows) if any(over in column for column in row)), 0)
         # Plotly gives a legend beside the paper half of its width, where that is narrow.
-        each_side = wide / 2 if under else wide
-        lines = _lines_of_names(names, each_side if form.narrow else whole)
+        free = wide / 2 if under and form.narrow else wide if under or form.narrow else whole
+        lines = _lines_of_names(names, free)
         keys = NAMES * SIZE * lines + EDGE if len(names) > 1 else 0.0
         within = under, keys if under else 0.0
         grid = Grid.of(rows, every, wide, form._replace(edge=edge), first.one_scale, within)
@@ -242,7 +242,7 @@ def _rows(sheet: Said, form: Form) -> list[list[list[int]]]:
     sizes = [len(column) for row in sheet.columns for column in row]
     ends = iter(pairwise(accumulate(sizes, initial=0)))
     rows = [[[*range(*next(ends))] for _ in row] for row in sheet.columns]
-    if not form.slide:
+    if not form.high:
         return rows
     absent = {at for at, (_, panel) in sheet.panels.items() if not panel.on_slide}
     kept = ([[at for at in column if at not in absent] for column in row] for row in rows)
