@@ -10,15 +10,7 @@ import sys
 
 from normgeo.pictures.style.browser import find_browser
 
-# Chromium, and the same without windows, with which tests take less of a processor; it may lack.
-NAMES = "chromium", "chromium-headless-shell"
-INSTALL = "apt-get install -y --no-install-recommends"
-APT = f"apt-get update && {INSTALL} {NAMES[0]} && {{ {INSTALL} {NAMES[1]} || true; }}"
-
-
-def for_tests() -> str | None:
-    """Return the path of the browser that tests drive: without windows, unless one is named."""
-    return (not os.environ.get("BROWSER_PATH") and shutil.which(NAMES[1])) or find_browser()
+APT = "apt-get update && apt-get install -y --no-install-recommends chromium"
 
 
 def install_from_debian() -> None:

@@ -27,12 +27,12 @@ from playwright.sync_api import (
 
 from normgeo.base.writing import write_bytes
 from normgeo.pictures import PICTURES
+from normgeo.pictures.style.browser import find_browser
 from normgeo.pictures.style.export import write
 from normgeo.pictures.style.sandbox import in_sandbox
 from normgeo.settings import Settings
 from normgeo.ui.frame import PAGES
 from normgeo.ui.your_network import network
-from tools.browser import for_tests
 from tools.server import free_port, serving, serving_anew
 from tools.settled import settled
 
@@ -51,7 +51,6 @@ AXE_RUN = """([part, only]) => axe.run(part, {
 FAST = (
     "--js-flags=--no-enable-lazy-source-positions",
     "--disable-features=BackgroundResourceFetch,MediaRouter,OptimizationHints",
-    "--font-render-hinting=none",  # without windows, letters would be as wide as whole pixels
 )
 
 WAITING = "about:blank"
@@ -211,7 +210,7 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="session")
 def chromium() -> Path:
-    path = for_tests()
+    path = find_browser()
     if path is None:
         pytest.fail("The browser tests need Chromium: `make test` installs it where it can.")
     return Path(path)

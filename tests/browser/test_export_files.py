@@ -12,22 +12,20 @@ from pathlib import Path
 import plotly.graph_objects as go
 import pytest
 from PIL import Image, ImageChops, ImageStat
-from playwright.sync_api import Page, Playwright, expect
+from playwright.sync_api import Page, expect
 
 from normgeo.__main__ import main
 from normgeo.pictures import PICTURES
 from normgeo.pictures.style import export, static
 from normgeo.pictures.style.annotations import note
-from normgeo.pictures.style.browser import find_browser
 from normgeo.pictures.style.export import BrowserMissing, to_bytes, write
 from normgeo.pictures.style.player import STRIP
-from normgeo.pictures.style.sandbox import in_sandbox
 from normgeo.pictures.style.template import template
 from normgeo.settings import Settings
 from tests.pairwise import first
 from tools.settled import still
 
-from .conftest import patient, shared
+from .conftest import shared
 from .test_margins import LOOK_AT_FILE
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -169,12 +167,8 @@ def test_exported_words_are_as_wide_as_on_the_page(
 
 
 def test_png_of_the_visitor_is_that_of_the_server(
-    server: str, playwright: Playwright, wait_settled: Callable[[Page], None]
+    server: str, page: Page, wait_settled: Callable[[Page], None]
 ) -> None:
-    """Both draw with the same browser: another one sets the same letters a little apart."""
-    path = find_browser() or ""
-    browser = playwright.chromium.launch(executable_path=path, chromium_sandbox=in_sandbox(path))
-    page = patient(browser).new_page()
     page.goto(f"{server}/learning_rate")
     wait_settled(page)
     with page.expect_download() as saved:
@@ -185,7 +179,6 @@ def test_png_of_the_visitor_is_that_of_the_server(
         assert there.size == here.size
         apart = ImageChops.difference(there.convert("L"), here.convert("L"))
         assert ImageStat.Stat(apart).mean[0] < 0.1
-    browser.close()
 
 
 @pytest.mark.exhaustive
