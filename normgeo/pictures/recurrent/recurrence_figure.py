@@ -208,7 +208,7 @@ def _axes(result: Recurrences) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     every = [each for methods in result.curves.values() for each in methods.values()]
     last = max(int(each.times[-1]) for each in every)
     steps = {"range": [0, last], "dtick": _tick(last), "title": text("step t")}
-    changed = {**steps, "title": text("step t that is changed")}
+    changed = {**steps, "title": text("step t at which it is changed")}
     heights = _heights(every)
     return [
         (steps, heights["yaxis"]),
