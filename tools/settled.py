@@ -3,7 +3,8 @@
 from playwright.sync_api import Page, TimeoutError
 
 # Whether the page was unchanged in five consecutive checks, since a click needs a moment to start a
-# run. A table's text for screen readers does not count.
+# run. A check counts when an animation frame has come since the one before: a busy machine may be
+# late with what is drawn in the next frame. A table's text for screen readers does not count.
 IS_STILL = """() => {
     if (window.changes === undefined) {
         const element = (node) => node.nodeType === 1 ? node : node.parentElement;
@@ -16,7 +17,11 @@ IS_STILL = """() => {
     }
     const same = window.changes === window.changesSeen;
     window.changesSeen = window.changes;
-    window.stillFor = same ? window.stillFor + 1 : 0;
+    window.stillFor = same ? window.stillFor + !window.frameDue : 0;
+    if (!window.frameDue) {
+        window.frameDue = true;
+        requestAnimationFrame(() => { window.frameDue = false; });
+    }
     return window.stillFor >= 5;
 }"""
 

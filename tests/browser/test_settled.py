@@ -1,9 +1,9 @@
-"""What waits for a page waits as long as the page tells that it goes on."""
+"""What waits for a page waits until it is drawn, and as long as it tells that it goes on."""
 
 import pytest
 from playwright.sync_api import Page, TimeoutError
 
-from tools.settled import settled
+from tools.settled import settled, still
 
 COMPUTES = """<h1>A page</h1>
 <div data-testid="stApp" data-test-connection-state="CONNECTED" data-test-script-state="running">
@@ -20,10 +20,14 @@ COMPUTES = """<h1>A page</h1>
 </script>"""
 LIMIT = 2_000  # a third of what the page takes
 
+# As a busy machine has them.
+LATE_FRAMES = "window.requestAnimationFrame = (draw) => setTimeout(draw, 350)"
+
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("tells", [12, 1])
-def test_limit_begins_anew_while_a_computation_goes_on(page: Page, tells: int) -> None:
+def test_limit_begins_anew_while_a_computation_goes_on(own_page: Page, tells: int) -> None:
+    page = own_page
     page.set_default_timeout(LIMIT)
     page.set_content(COMPUTES % tells)
     if tells == 12:
@@ -32,3 +36,10 @@ def test_limit_begins_anew_while_a_computation_goes_on(page: Page, tells: int) -
     else:
         with pytest.raises(TimeoutError):
             settled(page)
+
+
+def test_what_the_next_frame_draws_is_waited_for(own_page: Page) -> None:
+    own_page.evaluate(LATE_FRAMES)
+    own_page.evaluate("requestAnimationFrame(() => { document.title = 'drawn'; })")
+    still(own_page)
+    assert own_page.title() == "drawn"
