@@ -49,10 +49,11 @@ PAGES := $(addprefix --ignore=tests/,browser pages pictures cli docs contributin
 core: dev-environment
 	$(PYTEST) -n auto -m "not exhaustive" $(PAGES)
 
-# What computes with numbers that a processor rounds: `.ci/run` runs it under other kernels.
+# What computes with numbers that a processor rounds, in one process: `.ci/run` runs it under other
+# kernels, side by side.
 NO_NUMBERS := $(addprefix --ignore=tests/,any_arguments base datasets story workers) --ignore-glob=tests/test_*
 rounding: dev-environment
-	$(PYTEST) -n auto -m "not exhaustive" $(PAGES) $(NO_NUMBERS)
+	$(VENV)python -m pytest -m "not exhaustive" $(PAGES) $(NO_NUMBERS)
 
 lint: dev-environment
 	$(VENV)python -m ruff check .
