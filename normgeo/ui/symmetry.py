@@ -151,8 +151,8 @@ def coupling(settings: Settings, picture: NullDirections) -> None:
 
 
 TABS: Tabs = {
-    "spectrum": (text("Singular values"), spectrum),
     "angles": (text("Principal angles"), angles),
+    "spectrum": (text("Singular values"), spectrum),
     "formula": (text("By formula"), formula),
     "coupling": (text("Eq. 13"), coupling),
 }

@@ -55,7 +55,7 @@ def test_outputs_stand_still_on_the_null_walk_alone(server, page, wait_settled):
     slider.focus()
     for _ in range(4):
         page.keyboard.press("ArrowRight")
-    expect(figure.get_by_text("every w × (1 + r), here 2")).to_be_visible()
+    expect(figure.get_by_text("every w × 2 (= 1 + r)")).to_be_visible()
     expect(figure.get_by_text("KL = 0:", exact=True)).to_have_count(1)
     expect(page).not_to_have_url(re.compile("walk=0"))  # 1 is the default
 
@@ -68,7 +68,7 @@ def test_phone_stacks_the_panels_and_scrolls_down_only(server, phone, wait_settl
     figure = phone.locator(".st-key-figure_walk")
     content, box = figure.evaluate("e => [e.scrollWidth, e.clientWidth]")
     assert content <= box <= 390
-    above, below = (figure.get_by_text(words) for words in ("Along a null", "Along a random"))
+    above, below = (figure.get_by_text(words) for words in ("Along a direction", "Along a random"))
     assert above.bounding_box()["y"] + 200 < below.bounding_box()["y"]
 
 

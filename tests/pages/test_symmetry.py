@@ -78,12 +78,12 @@ def test_the_reason_that_is_walked_along_is_chosen_by_name(shown):
 def test_a_reason_that_is_not_there_is_told(shown):
     page = shown("symmetry", dataset="wine", method="layer", along="softmax", walk="-0.5")
     assert "No null direction here has the reason" in page.words
-    assert "every w × (1 + r), here 0.5: the norm divides it out" in page.captions("walk")
+    assert "every w × 0.5 (= 1 + r): the norm divides it out" in page.captions("walk")
 
 
 def test_groups_are_named_where_one_of_them_moves(shown):
     page = shown("symmetry", dataset="wine", method="group", neurons="6")
-    assert "w of neurons 0 to 2 × (1 + r), here 2" in page.captions("walk")
+    assert "w of neurons 0 to 2 × 2 (= 1 + r)" in page.captions("walk")
     assert "every w" not in page.captions("walk")
 
 
@@ -97,7 +97,7 @@ def test_the_method_is_named_over_its_walk(shown):
     """Beside the headline stands the choice of a direction: it has no room for a name."""
     page = shown("symmetry", dataset="wine", method="mean_only_batch_weight")
     assert re.search(rf"<b>\d+ of 52 {SINGULAR}</b>", head(page))
-    assert "of mean-only batch + weight norm" in page.captions("walk")
+    assert "mean-only batch + weight norm ignores" in page.captions("walk")
 
 
 def test_layer_norm_has_its_shifts_and_its_scale(shown):
@@ -121,7 +121,7 @@ def test_method_goes_into_the_url_and_changes_the_picture(shown):
     page.app.selectbox(key="method").set_value("standard").run()
     assert page.query == {"dataset": "iris", "method": "standard"}
     assert "<b>The Fisher matrix is regular: every direction changes something</b>" in head(page)
-    assert "Along a null direction" not in page.captions("walk")
+    assert "Along a direction" not in page.captions("walk")
     assert "along" not in [select.key for select in page.app.selectbox]
 
 

@@ -77,7 +77,7 @@ def test_each_layer_begins_with_what_is_particular_about_it() -> None:
     result = made(layer="batch")[0]
     assert result.over_balance is not None
     over = number(float(result.over_balance[11]), 2)
-    found = f"Neuron 11 has weights {over} times as long as at its balance ◇"
+    found = f"The weights of neuron 11 are {over} times as long as at its balance ◇"
     assert result.headline[1].startswith(found)
     assert np.flatnonzero(abs(np.log2(result.over_balance)) > 1).tolist() == [11]
     assert result.shorter is not None
@@ -87,9 +87,9 @@ def test_each_layer_begins_with_what_is_particular_about_it() -> None:
         words = [note.text for note in made(layer=layer)[1].layout.annotations]
         assert any("at ◇ both balance" in one for one in words) is decays
         assert any(f"A layer with {layer} norm." in one for one in words)
-    assert trace(made(layer="batch", neuron=3)[1], "where growth and decay balance").text == (
-        "balance of 3",
-        "balance of 11",
+    assert trace(made(layer="batch", neuron=3)[1], "balance: growth = weight decay").text == (
+        "neuron 3’s balance",
+        "neuron 11’s balance",
     ), "that of the selected neuron, and of the frozen one"
     assert made(layer="layer")[0].headline[0] == (
         "ε shortens z by more than 1% in 200 of 200 cases, by 57% at most."
@@ -152,7 +152,7 @@ def test_balance_is_where_the_optimizer_says() -> None:
     assert result.balance is not None
     assert result.balance[1] == pytest.approx(np.degrees(np.sqrt(2 * 0.1 * 0.003)), rel=0.01)
     told = np.union1d(result.frozen, [result.neuron]).astype(int)
-    balance, (way, *_) = trace(drawn, "where growth and decay balance"), drawn.data
+    balance, (way, *_) = trace(drawn, "balance: growth = weight decay"), drawn.data
     assert list(balance["x"]) == pytest.approx(result.balance[0][told])
     assert list(balance["y"]) == pytest.approx(result.balance[1][told])
     ends = [(way.x[3 * n : 3 * n + 2], way.y[3 * n : 3 * n + 2]) for n in range(len(told))]

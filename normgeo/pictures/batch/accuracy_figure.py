@@ -122,7 +122,7 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
     return Panel(
         {
             "type": "log",
-            # There is room for words on the left of the smallest batch.
+            # There is room for words at the smallest batch.
             "range": [math.log10(low / 2.1), math.log10(high * 1.25)],
             "tickvals": ticks,
             "ticktext": [str(size) for size in ticks],
@@ -153,15 +153,12 @@ def _up(result: Accuracy) -> dict[str, Any]:
 def _none(sizes: list[int], method: str, theme: str) -> dict[str, Any]:
     """Where a method has no z, at the foot of the axes."""
     look = THEMES[theme]
-    words = text("{name}: σ = 0, no z", name=NORMALIZERS[method].title)
     return note(
-        words,
+        text("no z"),
         x=math.log10(sizes[-1]),
         y=0.02,
         xref="x",
-        textangle=-90,
-        xanchor="right",
-        xshift=-1,
+        xanchor="center",
         font={"size": SIZE, "color": legible(_color(method, theme), look.paper, look.ink)},
     )
 

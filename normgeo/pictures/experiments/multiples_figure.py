@@ -30,8 +30,9 @@ HIGH, STEPS_HIGH = (125, 170), (230, 300)  # pixels of a panel
 IN_A_ROW = 4
 THIN = 2.5  # of a line in so small a panel
 KEY = text(
-    "A dot is one run of training. A claim holds if all its dots are in the shaded part, fails if "
-    "none is below 100%, and is open otherwise."
+    "A dot is one run of training. A claim holds if all dots are at most {share} (shaded, as in "
+    "section 6.1), fails if none is below 100%, and is open otherwise.",
+    share=f"{FASTER:.0%}",
 )
 FAR, NEVER, WORDS, END = 1.5, 1.7, 1.85, 2.75  # shares: the largest drawn, and what stands beyond
 APART = 0.22  # of a row, between seeds at one place, which would cover each other
@@ -80,7 +81,7 @@ def _steps(result: Multiples, theme: str) -> Panel:
             "range": [0, END],
             "tickvals": [*ticks],
             "ticktext": [*map(str, ticks.values())],
-            "title": text("steps to the other one’s best result; below 100% the first is faster"),
+            "title": text("steps to the second’s best, in % of its own"),
             "zeroline": False,
             "showline": False,
         },
@@ -117,7 +118,7 @@ def _dots(result: Multiples, theme: str) -> list[go.Scatter]:
         for seed, (share, place) in enumerate(zip(one.shares, at, strict=True)):
             colors.append(method_color(normalizer_of(one.result.statement.fast), theme))
             x.append(place)
-            y.append(row + APART * at[:seed].count(place))
+            y.append(row + APART * (at[:seed].count(place) - (at.count(place) - 1) / 2))
             told_.append(f"{share:.0%}" if np.isfinite(share) else text("never"))
     inks = [_ink(one, theme) for one in result.experiments]
     rows = range(len(inks))

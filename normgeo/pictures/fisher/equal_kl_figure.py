@@ -34,14 +34,14 @@ def figure(result: EqualKL, theme: str) -> go.Figure:
     ]
     opening = len(result.levels) // 2
     moving = [
-        [trace for panel in planes for trace in _panel(*panel, level, look)]
-        for level in range(len(result.levels))
+        [*(t for panel in planes for t in _panel(*panel, level, look)), _within(c, look)]
+        for level, c in enumerate(map(number, result.levels.tolist()))
     ]
     points = [_points(result.planes[n - 1], result.with_weights, n, look) for n, *_ in planes]
     about = text("{name}; {about}; {which}", name=base.name, about=base.caption, which=base.which)
-    foot = [told(theme, about, on_slide=())]
+    foot = [told(theme, about, on_slide=[text("KL: how far the outputs move, in nats per case")])]
     sheet = Sheet(_answer(result), rows=[_axes(result, theme)], foot=foot)
-    whole, _ = drawn([sheet], [*moving[opening], *points, *_legend(look)], theme)
+    whole, _ = drawn([sheet], [*moving[opening], *points, _estimated(look)], theme)
     if planes:
         names = map(number, result.levels.tolist())
         moved = frames(names, [[*map(_moving, data)] for data in moving])
@@ -97,7 +97,7 @@ def _panel(
 
 def _moving(trace: dict[str, Any]) -> dict[str, Any]:
     """What of a trace is another one at another level."""
-    return {key: trace[key] for key in ("x", "y", "hovertemplate") if key in trace}
+    return {key: trace[key] for key in ("x", "y", "name", "hovertemplate") if key in trace}
 
 
 def _curve(points: Array, panel: int, strip: bool) -> dict[str, Any]:
@@ -141,20 +141,21 @@ def _points(plane: Plane, with_weights: bool, panel: int, look: Theme) -> go.Sca
     )
 
 
-def _legend(look: Theme) -> list[go.Scatter]:
-    return [
-        go.Scatter(x=[None], y=[None], name=str(words), showlegend=True, **how)
-        for how, words in (
-            (
-                {"mode": "lines", "line": {"color": look.ink, "width": 3.5, "dash": MEASURED}},
-                text("the outputs change by this KL (shaded: less)"),
-            ),
-            (
-                {"mode": "lines", "line": {"color": look.ink, "width": 2, "dash": PREDICTED}},
-                text("the Fisher matrix F estimates it"),
-            ),
-        )
-    ]
+def _within(c: str, look: Theme) -> dict[str, Any]:
+    """What the solid lines are, for the legend."""
+    name = text("outputs change by KL = {c} (shaded: less)", c=c)
+    return _named(name, {"color": look.ink, "width": 3.5, "dash": MEASURED})
+
+
+def _estimated(look: Theme) -> dict[str, Any]:
+    """What the dashed ones are."""
+    name = text("the same, estimated by the Fisher matrix F")
+    return _named(name, {"color": look.ink, "width": 2, "dash": PREDICTED})
+
+
+def _named(name: str, line: dict[str, Any]) -> dict[str, Any]:
+    points = {"x": [None], "y": [None], "mode": "lines", "line": line}
+    return {"type": "scatter", "name": str(name), "showlegend": True, **points}
 
 
 def _axes(result: EqualKL, theme: str) -> list[Panel]:
@@ -168,7 +169,7 @@ def _axes(result: EqualKL, theme: str) -> list[Panel]:
     for n, (point, plane) in enumerate(zip(result.base.points, result.planes, strict=True), 1):
         x, y = 1.7 * plane.far if plane.small else _extent(result)
         tick = 0.5 if result.with_weights and not plane.small else round_number(x / 2)
-        along = {"title": text("a direction at random across {w}, in ‖{w}‖", w=w), "nticks": 6}
+        along = {"title": text("a direction at random across {w} ÷ ‖{w}‖", w=w), "nticks": 6}
         if result.with_weights:
             ticks = [-2 * tick, -tick, 0, tick, 2 * tick]
             names = [_multiple(1 + one, w) for one in ticks]
@@ -176,7 +177,7 @@ def _axes(result: EqualKL, theme: str) -> list[Panel]:
         up = {
             "range": [-y, y],
             "nticks": 5,
-            "title": "" if n > 1 else text("across {w}, in ‖{w}‖", w=w),
+            "title": "" if n > 1 else text("across {w} ÷ ‖{w}‖", w=w),
         }
         if not (plane.small or result.with_weights):
             up["scaleanchor"] = f"x{n}"

@@ -82,7 +82,7 @@ def effective(result: AngularUpdate, step: int) -> list[str]:
     power = result.curve.optimizer.power
     return [
         text(
-            "One step: effective learning rate {rate}: <b>× {factor}</b>",
+            "One step, effective learning rate {rate}: <b>× {factor}</b>",
             rate=f"η/{result.symbol}{'²' * (power == 2)}",
             factor=fraction(float(result.curve.norms[step]) ** -power),
         )
@@ -109,7 +109,7 @@ def norm_of(result: AngularUpdate) -> str:
 def seen(result: AngularUpdate) -> str:
     """What the plane shows."""
     if result.same_along_rays:
-        return text("Each ray has one loss; the stronger its color, the larger.")
+        return text("Color: the loss, equal along each ray; the stronger, the larger.")
     if result.has_law:
         return text(
             "Almost wedges: with ε > 0 the loss changes along a ray, larger in stronger color."

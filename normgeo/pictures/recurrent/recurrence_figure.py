@@ -84,7 +84,7 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
             {key: number(curves.hidden[-1], 2) for key, curves in methods.items()},
         ),
         (
-            text("<b>effect</b> of a change at t = 0"),
+            text("<b>end effect</b> of a change at 0"),
             {key: f"× {power_of_ten(log, 2 if abs(log) < 3 else 1)}" for key, log in norms.items()},
         ),
         (
@@ -94,7 +94,7 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
     )
     about = text("{about}; shaded: first reading; ρ: growth by W alone", about=result.about)
     on_slide = text(
-        "{f}; shaded: the first reading of a digit's {n} rows",
+        "{f}; shaded: first reading of a digit's {n} rows; ρ: growth by W alone",
         f=ACTIVATIONS[result.activation].title,
         n=result.setup.rows,
     )
@@ -208,7 +208,7 @@ def _axes(result: Recurrences) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     every = [each for methods in result.curves.values() for each in methods.values()]
     last = max(int(each.times[-1]) for each in every)
     steps = {"range": [0, last], "dtick": _tick(last), "title": text("step t")}
-    changed = {**steps, "title": text("step t at which it is changed")}
+    changed = {**steps, "title": text("step t of the change")}
     heights = _heights(every)
     return [
         (steps, heights["yaxis"]),

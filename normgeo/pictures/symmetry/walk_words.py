@@ -17,7 +17,7 @@ SYMBOLS = text("KL: how far the outputs move, per case")
 def null_words(result: Walks, t: int, theme: str) -> list[str]:
     """What stands above a walk along a null direction, at a step."""
     muted = THEMES[theme].muted
-    title = text("<b>Along a null direction</b> of {method}", method=result.found.normalizer.title)
+    title = text("<b>Along a direction</b> {method} ignores", method=result.found.normalizer.title)
     return [title, colored(_rule(result, t), muted, SMALL)]
 
 
@@ -74,7 +74,7 @@ def _rule(result: Walks, t: int) -> str:
         who = text("w of neuron {h}", h=first)
     if one.rescales:
         factor = number(1 + float(result.steps[t]))
-        where = text("{who} × (1 + r), here {factor}", who=who, factor=factor)
+        where = text("{who} × {factor} (= 1 + r)", who=who, factor=factor)
         if result.steps[t] < -1:
             return text("{where}: a negative δ flips the sign of z", where=where)
         return text("{where}: the norm divides it out", where=where)

@@ -149,8 +149,8 @@ class Neurons(NamedTuple):
         alone = len(self.over_balance) == len(self.values["norm"])  # a block is a neuron
         if alone and len(far) == 1 and 0 < (over := float(self.over_balance[far[0]])) < np.inf:
             return True, text(
-                "Neuron {h} has weights {over} times as long as at its balance ◇; the others are "
-                "within a factor of {factor:g} of theirs.",
+                "The weights of neuron {h} are {over} times as long as at its balance ◇; the "
+                "others are within a factor of {factor:g}.",
                 h=int(far[0]),
                 over=number(over, 2),
                 factor=NEAR,

@@ -198,11 +198,11 @@ def _balances(result: Neurons, norms: Array, heights: Array, ink: str) -> Iterat
     yield go.Scatter(
         x=to_x,
         y=to_y,
-        name=text("where growth and decay balance"),
+        name=text("balance: growth = weight decay"),
         showlegend=True,
         mode="markers+text",
         marker={"color": ink, "size": 9, "symbol": "diamond-open", "line": {"width": 1.5}},
-        text=[text("balance of {h}", h=h) for h in told],
+        text=[text("neuron {h}’s balance", h=h) for h in told],
         textposition="top right",
         textfont={"size": SMALL, "color": ink},
         hoverinfo="skip",
