@@ -153,7 +153,7 @@ def test_a_frame_is_what_opening_there_draws_with_its_legend(few, subtests):
                 assert fresh == moved
                 named = [trace["name"] for trace in moved[0] if trace["showlegend"]]
                 plain, *others = named
-                assert plain == "without normalization"
+                assert plain == "no norm"
                 assert others[-1] == "predicted for infinite width"
 
 
@@ -254,8 +254,8 @@ def test_panels_show_all_activations_beside_the_radius_one(radii, subtests):
             assert {trace.line.dash for trace in figure.data} == {"solid", "dash"}
             shown = [trace.name for trace in figure.data if trace.showlegend]
             assert shown == [
-                "without normalization",
-                "with layer norm",
+                "no norm",
+                "layer norm",
                 "predicted for infinite width",
             ]
 

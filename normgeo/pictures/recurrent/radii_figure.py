@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from normgeo.base.arrays import Array
 from normgeo.base.text import text
 from normgeo.models.activations import ACTIVATIONS
+from normgeo.pictures.captions import method_name
 from normgeo.pictures.recurrent.radii import Radii
 from normgeo.pictures.style.annotations import note
 from normgeo.pictures.style.colors import method_color
@@ -87,7 +88,7 @@ def _lines(result: Radii, name: str, axis: str, theme: str) -> Iterator[go.Scatt
         yield go.Scatter(
             x=result.radii,
             y=_factors(curve.measured),
-            name=result.setup.names[key],
+            name=method_name(result.setup.methods[key]),
             mode="lines+markers",
             marker={"size": 7},
             line={"color": color, "width": 4, "dash": MEASURED},

@@ -151,8 +151,10 @@ def _growth(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
             yield wide_layers(method_color(method, theme)).update(
                 x=radii, y=rounded(10.0 ** np.array(laws)), showlegend=False, **ON_GROWTH
             )
-    if any(curves.predicted is not None for curves in result.curves[result.opens_at].values()):
-        yield wide_layers(THEMES[theme].ink)
+    now = result.curves[result.opens_at]
+    lawful = [m for key, m in result.setup.methods.items() if now[key].predicted is not None]
+    if lawful:
+        yield wide_layers(method_color(lawful[0], theme) if len(lawful) == 1 else THEMES[theme].ink)
 
 
 def _dots(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
@@ -187,7 +189,7 @@ def _lines(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
             yield go.Scatter(
                 x=x,
                 y=y,
-                name=names[key],
+                name=method_name(result.setup.methods[key]),
                 mode="lines",
                 xaxis=f"x{axis}",
                 yaxis=f"y{axis}",

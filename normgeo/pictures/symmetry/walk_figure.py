@@ -184,12 +184,13 @@ def _panels(result: Walks, t: int, reach: tuple[float, float], theme: str) -> Se
     if result.null is not None:
         heads.insert(0, null_words(result, t, theme))
     H, family = len(result.found.model.W), result.found.model.family
+    dot = f'<span style="color:{method_color(result.found.normalizer, theme)}">●</span>'
     across = {
         "range": [-0.6, H - 0.4],
         "dtick": max(1, ceil(H / 10)),
         "tick0": 0,
         "zeroline": False,
-        "title": text("neuron (case {case}: ○ before, ● after)", case=result.case),
+        "title": text("neuron (case {case}: ○ before, {dot} after)", case=result.case, dot=dot),
         "showgrid": False,
     }
     predicted = text("probability") if family.has_classes else text("predicted mean")
