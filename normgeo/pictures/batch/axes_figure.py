@@ -176,7 +176,7 @@ def _shapes(
             "y0": down.low(min(m, last)) - 1,
             "y1": down.high(last) + 1,
             "fillcolor": look.paper,
-            "opacity": 0.8,
+            "opacity": 0.65,
             "line": {"width": 0},
         },
         {

@@ -40,7 +40,7 @@ class Placement(NamedTuple):
         settings = self.found.settings
         return text(
             "{method}, width {width}; {epochs} epochs of Adam on {cases:,} digits, best of {rates} "
-            "learning rates on {validation} others, tested on {tested}. {scales}",
+            "learning rates on {validation} others, tested on {tested}. {bands}",
             method=NORMALIZERS[settings["method"]].title.capitalize(),
             width=settings["width"],
             cases=settings["cases"][0],
@@ -48,22 +48,14 @@ class Placement(NamedTuple):
             tested=settings["cases"][2],
             epochs=settings["epochs"],
             rates=len(self.found.rates),
-            scales=self.scales,
+            bands=self.bands,
         )
 
     @property
-    def in_short(self) -> str:
-        """The same in few words, with what bands show."""
+    def bands(self) -> str:
+        """What bands show."""
         runs = len(WARMING) * self.found.settings["seeds"]
-        return text("Hollow: no warm-up. Bands: {runs} runs. Other networks may differ.", runs=runs)
-
-    @property
-    def scales(self) -> str:
-        """What hollow marks and bands show."""
-        return text(
-            "Hollow: no warm-up. Bands: all {runs} runs.",
-            runs=len(WARMING) * self.found.settings["seeds"],
-        )
+        return text("Bands: all {runs} runs.", runs=runs)
 
 
 def compute(settings: Settings, progress: Progress) -> Placement:

@@ -60,6 +60,7 @@ def figure(result: Placement, theme: str) -> go.Figure:
     still = [
         *(trace for number_ in PANELS for trace in _bands(found, number_, theme)),
         *(trace for number_ in PANELS for trace in _lines(found, number_, theme)),
+        _hollow(theme),
     ]
     moving = [_marks(found, depth, theme) for depth in found.depths]
     sheets = [_sheet(result, depth, theme) for depth in found.depths]
@@ -83,7 +84,7 @@ def _sheet(result: Placement, depth: int, theme: str) -> Sheet:
             answer(advice(found, depth)),
             Band(
                 [evidence(found, depth)[1]],
-                on_slide=[f"{small_depths(found)} {result.in_short}".strip()],
+                on_slide=[f"{small_depths(found)} {result.bands} {LIMITS}".strip()],
                 brief=True,
             ),
         ],
@@ -230,6 +231,14 @@ def _lines(found: Accuracy, number_: int, theme: str) -> Iterator[go.Scatter]:
             ),
             **on_panel(number_),
         )
+
+
+def _hollow(theme: str) -> go.Scatter:
+    """What a hollow mark is, for the legend."""
+    ring = {"size": 12, "symbol": "circle-open", "color": THEMES[theme].ink, "line": {"width": 2}}
+    return go.Scatter(
+        x=[None], y=[None], mode="markers", name=text("no warm-up"), showlegend=True, marker=ring
+    )
 
 
 def _marks(found: Accuracy, depth: int, theme: str) -> list[dict[str, Any]]:
