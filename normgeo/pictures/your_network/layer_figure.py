@@ -63,6 +63,7 @@ def figure(result: Neurons, theme: str) -> go.Figure:
         [text("<b>neuron by neuron</b>")],
         high=(280, 240),
         share=1.6,
+        on_slide=False,
     )
     if result.height == "angle":
         below = [level(result.frozen_below, {"color": look.muted, "width": 2, "dash": CLAIM})]
