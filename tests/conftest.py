@@ -1,5 +1,6 @@
 """Settings and fixtures that all tests share."""
 
+import gc
 import logging
 import os
 from collections.abc import Iterator
@@ -18,6 +19,15 @@ settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True
 # Test servers share a core; a separate test covers what they compute ahead.
 os.environ["NORMGEO_AHEAD"] = "0"
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+gc.disable()  # while tests are collected, nothing is garbage
+
+
+def pytest_collection_finish() -> None:
+    """What is collected lives as long as the run: do not look through it again and again."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_report_header() -> str:

@@ -50,7 +50,7 @@ AXE_RUN = """([part, only]) => axe.run(part, {
 # positions are kept; a page is left before what is optimized has paid; scripts that a background
 # thread fetches are compiled at every load.
 FAST = (
-    "--js-flags=--no-enable-lazy-source-positions --no-maglev --no-opt",
+    "--js-flags=--no-enable-lazy-source-positions",
     "--disable-features=BackgroundResourceFetch,MediaRouter,OptimizationHints",
 )
 

@@ -32,7 +32,7 @@ AUDIT = "The paper, checked"  # another test opens it; the whole audit takes min
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("title", ["Home", "Your network"])  # others where answers are predicted
+@pytest.mark.parametrize("title", ["Your network"])  # others: test_installed, test_predict
 def test_first_request_to_a_new_server_may_be_a_deep_link(fresh_server, page, wait_settled, title):
     page.goto(f"{fresh_server}{PATHS[title]}?dataset=wine")
     # A new server imports its libraries first, and may calm down before it starts over.
