@@ -14,7 +14,7 @@ from normgeo.ui.teaching import predict_cell
 
 settings = frame.begin(
     "invariance",
-    text("What may change while z stays the same?"),
+    text("What may change while the norm’s output z stays?"),
     symbols="a|z|μ|σ|s|v|W, w|‖w‖|X, x|δ|γ|ε|case|neuron"
     "|re-centering, re-scaling|certificate|witness",
     controls=("dataset",),

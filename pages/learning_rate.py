@@ -12,7 +12,7 @@ from normgeo.ui.teaching import predict_turn
 
 settings = frame.begin(
     "learning_rate",
-    text("Why does a large weight vector turn slowly?"),
+    text("Why does a long weight vector turn slowly?"),
     symbols="W, w|‖w‖|ŵ|G|Γ|η|θ|λ|β|ν|τ, k|ρ|ξ, κ|L|z|ε|F|KL|ds|K|N, H, D|g, b|t, i, j|neuron|block"
     "|angular update|equilibrium",
     controls=("optimizer", "method"),

@@ -3,8 +3,7 @@
 from playwright.sync_api import Page, TimeoutError
 
 # Whether the page was unchanged in five consecutive checks, since a click needs a moment to start a
-# run. A check counts when an animation frame has come since the one before: a busy machine may be
-# late with what is drawn in the next frame. A table's text for screen readers does not count.
+# run. A table's text for screen readers does not count.
 IS_STILL = """() => {
     if (window.changes === undefined) {
         const element = (node) => node.nodeType === 1 ? node : node.parentElement;
@@ -17,11 +16,7 @@ IS_STILL = """() => {
     }
     const same = window.changes === window.changesSeen;
     window.changesSeen = window.changes;
-    window.stillFor = same ? window.stillFor + !window.frameDue : 0;
-    if (!window.frameDue) {
-        window.frameDue = true;
-        requestAnimationFrame(() => { window.frameDue = false; });
-    }
+    window.stillFor = same ? window.stillFor + 1 : 0;
     return window.stillFor >= 5;
 }"""
 
@@ -61,6 +56,7 @@ IS_SETTLED = f"""() => {{
 
 def still(page: Page) -> None:
     """Return when nothing on a page changes and its figures are drawn; also for exported files."""
+    page.evaluate("new Promise(requestAnimationFrame)")  # which a busy machine draws late
     page.evaluate("window.stillFor = 0")
     page.wait_for_function(IS_STILL, polling=50)
 

@@ -157,7 +157,7 @@ def test_deep_link_opens_at_its_norm(server, page, wait_settled):
     page.goto(f"{server}/learning_rate?growth=4&method=layer")
     wait_settled(page)
     expect(page.get_by_role("heading", level=1)).to_have_text(
-        "Why does a large weight vector turn slowly?"
+        "Why does a long weight vector turn slowly?"
     )
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert factors(page) == ["4", "¼", "1/16", "1"]

@@ -16,7 +16,7 @@ from normgeo.ui.share import files
 from tests.pairwise import loops, some
 
 PAPER = {"batch norm": "✓✗✓✓✓✗", "layer norm": "✓✓✗✓✗✓", "weight norm": "✓✗✓✗✗✗"}
-QUESTION = "What may change while z stays the same?"
+QUESTION = "What may change while the norm’s output z stays?"
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from normgeo.datasets.datasets import DATASETS
 from normgeo.ui.learning_rate import TABS
 from tests.pairwise import first, loops, some
 
-QUESTION = "Why does a large weight vector turn slowly?"
+QUESTION = "Why does a long weight vector turn slowly?"
 LAWFUL = [key for key, normalizer in NORMALIZERS.items() if normalizer.scale != "none"]
 
 

@@ -276,7 +276,7 @@ def _cost(settings: Settings) -> Cost:
 
 STUDY = Study(
     name="turn",
-    title=text("One step turns a large weight vector less"),
+    title=text("One step turns a long weight vector less"),
     source=text("section 5.2.2; van Laarhoven 2017"),
     alt=text(
         "Above: the factors by which the norm of a weight vector, its gradient or the length of "
