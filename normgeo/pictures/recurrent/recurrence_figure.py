@@ -151,10 +151,8 @@ def _growth(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
             yield wide_layers(method_color(method, theme)).update(
                 x=radii, y=rounded(10.0 ** np.array(laws)), showlegend=False, **ON_GROWTH
             )
-    now = result.curves[result.opens_at]
-    lawful = [m for key, m in result.setup.methods.items() if now[key].predicted is not None]
-    if lawful:
-        yield wide_layers(method_color(lawful[0], theme) if len(lawful) == 1 else THEMES[theme].ink)
+    if any(curves.predicted is not None for curves in result.curves[result.opens_at].values()):
+        yield wide_layers(THEMES[theme].ink)
 
 
 def _dots(result: Recurrences, theme: str) -> Iterator[go.Scatter]:
