@@ -108,7 +108,7 @@ def test_inexact_places_come_first_beneath_how_many_they_are(shown):
     assert rows(page)[: len(wrong)] == [claim.key for claim in wrong]
     for claim in wrong:
         assert str(claim.repair) in unescape(table(page)).replace("\N{NO-BREAK SPACE}", " ")
-    total = f"{len(CLAIMS) - said} more are checked that the paper does not say."
+    total = f"{len(CLAIMS) - said} more, not in the paper, are checked too."
     assert total in table(page)
     assert "The other statements of the paper" in table(page)
     part = table(shown("audit", kind="practice"))

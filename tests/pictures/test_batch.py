@@ -528,14 +528,14 @@ def test_code_names_what_differs_from_the_defaults(subtests):
 @pytest.mark.parametrize(
     ("name", "said", "after"),
     [
-        ("axes", "Columns: neurons. Colored: share one μ and σ.", "Accuracy: mean and range of "),
-        ("channels", "Columns: channels. Colored: share one μ and σ.", "Faded: "),
+        ("axes", "Gray: a. z = (a − μ)/σ, μ and σ of the color.", "Accuracy: mean and range of "),
+        ("channels", "Gray: a. z = (a − μ)/σ, μ and σ of the color.", "Faded: "),
     ],
 )
-def test_what_columns_are_is_said_on_pages_and_slides(name, said, after):
+def test_what_gray_and_color_are_is_said_on_pages_and_slides(name, said, after):
     view = PICTURES[name]
     layout = view.figure(view.compute(Settings()), "light").layout
     assert sum(one.text.endswith(said) for one in layout.annotations) == 1
     on_slide = [one.get("text", "") for one in layout.meta["slide"]["annotations"].values()]
-    (slide,) = (words.replace("<br>", " ") for words in on_slide if "Columns" in words)
+    (slide,) = (words.replace("<br>", " ") for words in on_slide if "Gray: a." in words)
     assert slide.startswith(f"{said} {after}")

@@ -71,8 +71,7 @@ def _sheet(result: Axes, m: int, place: Place, theme: str) -> Sheet:
         columns.append(accuracy_figure.panel(measured, m, SHARE, theme))
         bands = [accuracy_figure.headline(measured, m, theme)]
         about, brief = accuracy_figure.about(measured), accuracy_figure.in_short(measured)
-    names = text("channels") if result.images else text("neurons")
-    across = text("Columns: {names}. Colored: share one μ and σ.", names=names)
+    across = text("Gray: a. z = (a − μ)/σ, μ and σ of the color.")
     faded = cases_drawn(m, place.down.cells)
     said = told(
         theme,
@@ -89,13 +88,13 @@ def _panel(result: Axes, m: int, key: str, place: Place, theme: str) -> Panel:
     title, found = str(SHARINGS[key].title), result.panels[m][key]
     look, color = THEMES[theme], name_color(title, theme)
     high = place.down.length + 2 * EDGE  # a ring and the lines of a frame are whole at its ends
-    rows = text("images") if result.images else text("cases")
+    sides = text("images × channels") if result.images else text("cases × neurons")
     return Panel(
         {**HIDDEN, "range": [-0.6, 100.6]},
         {
             **HIDDEN,
             "range": [high - EDGE, -EDGE],
-            "title": colored(rows, look.muted) if key == next(iter(SHARINGS)) else "",
+            "title": colored(sides, look.muted) if key == next(iter(SHARINGS)) else "",
         },
         above(title, found, color, images=result.images),
         [below(found, images=result.images)],

@@ -237,7 +237,12 @@ def _hollow(theme: str) -> go.Scatter:
     """What a hollow mark is, for the legend."""
     ring = {"size": 12, "symbol": "circle-open", "color": THEMES[theme].ink, "line": {"width": 2}}
     return go.Scatter(
-        x=[None], y=[None], mode="markers", name=text("no warm-up"), showlegend=True, marker=ring
+        x=[None],
+        y=[None],
+        mode="markers",
+        name=text("□ ◇ no warm-up"),
+        showlegend=True,
+        marker=ring,
     )
 
 

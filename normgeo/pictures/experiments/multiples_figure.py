@@ -30,8 +30,8 @@ HIGH, STEPS_HIGH = (125, 170), (230, 300)  # pixels of a panel
 IN_A_ROW = 4
 THIN = 2.5  # of a line in so small a panel
 KEY = text(
-    "A dot is one run of training. A claim holds if all dots are at most {share} (shaded, as in "
-    "section 6.1), fails if none is below 100%, and is open otherwise.",
+    "The colored method is claimed to be faster. That holds if all dots (runs) are at most "
+    "{share}, as in section 6.1, and fails if none is below 100%.",
     share=f"{FASTER:.0%}",
 )
 FAR, NEVER, WORDS, END = 1.5, 1.7, 1.85, 2.75  # shares: the largest drawn, and what stands beyond
@@ -81,7 +81,7 @@ def _steps(result: Multiples, theme: str) -> Panel:
             "range": [0, END],
             "tickvals": [*ticks],
             "ticktext": [*map(str, ticks.values())],
-            "title": text("steps to the second’s best, in % of its own"),
+            "title": text("steps to match the rival’s best (rival: 100%)"),
             "zeroline": False,
             "showline": False,
         },

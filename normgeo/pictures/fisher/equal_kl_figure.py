@@ -38,8 +38,10 @@ def figure(result: EqualKL, theme: str) -> go.Figure:
         for level, c in enumerate(map(number, result.levels.tolist()))
     ]
     points = [_points(result.planes[n - 1], result.with_weights, n, look) for n, *_ in planes]
-    about = text("{name}; {about}; {which}", name=base.name, about=base.caption, which=base.which)
-    foot = [told(theme, about, on_slide=[text("KL: how far the outputs move, in nats per case")])]
+    kl = text("KL: how far the outputs move, in nats per case")
+    which = kl if base.letter == "W" else text("{name}; {kl}", name=base.name, kl=kl)
+    about = text("{which}; {about}; {fisher}", which=which, about=base.caption, fisher=base.which)
+    foot = [told(theme, about, on_slide=[kl])]
     sheet = Sheet(_answer(result), rows=[_axes(result, theme)], foot=foot)
     whole, _ = drawn([sheet], [*moving[opening], *points, _estimated(look)], theme)
     if planes:
@@ -169,7 +171,7 @@ def _axes(result: EqualKL, theme: str) -> list[Panel]:
     for n, (point, plane) in enumerate(zip(result.base.points, result.planes, strict=True), 1):
         x, y = 1.7 * plane.far if plane.small else _extent(result)
         tick = 0.5 if result.with_weights and not plane.small else round_number(x / 2)
-        along = {"title": text("a direction at random across {w} ÷ ‖{w}‖", w=w), "nticks": 6}
+        along = {"title": text("a direction at random across {w}, × ‖{w}‖", w=w), "nticks": 6}
         if result.with_weights:
             ticks = [-2 * tick, -tick, 0, tick, 2 * tick]
             names = [_multiple(1 + one, w) for one in ticks]
@@ -177,7 +179,7 @@ def _axes(result: EqualKL, theme: str) -> list[Panel]:
         up = {
             "range": [-y, y],
             "nticks": 5,
-            "title": "" if n > 1 else text("across {w} ÷ ‖{w}‖", w=w),
+            "title": "" if n > 1 else text("across {w}, × ‖{w}‖", w=w),
         }
         if not (plane.small or result.with_weights):
             up["scaleanchor"] = f"x{n}"

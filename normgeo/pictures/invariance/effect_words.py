@@ -17,7 +17,6 @@ from normgeo.pictures.style.annotations import colored, in_lines, note, width
 from normgeo.pictures.style.colors import BLUE, legible, method_color, on_paper
 from normgeo.pictures.style.sheet import Band, Pair, answer
 from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
-from normgeo.tables import marks
 
 BARS = {"W": text("each bar is a weight"), "X": text("each bar is a feature")}
 """What one sees of a row of W or X that is no image."""
@@ -58,7 +57,7 @@ def beside(result: EffectOnData, key: str, step: int, theme: str) -> list[Band |
     return [
         Pair(
             Band([_bold(normalizer)], SIZE, color),
-            answer(verdict, color=marks.color(sign, theme) if sign else look.ink, sign=sign),
+            answer(verdict, sign=sign),
             max(width(_bold(one), SIZE) for one in result.rows.values()),
         ),
         Band(numbers, SMALL, look.muted, on_slide=numbers[:1], brief=True),
