@@ -47,8 +47,7 @@ AXE_RUN = """([part, only]) => axe.run(part, {
 }).then(result => result.violations)"""
 
 # With a debugger attached, functions are parsed once more for each stack that is noted unless their
-# positions are kept; a page is left before what is optimized has paid; scripts that a background
-# thread fetches are compiled at every load.
+# positions are kept; and scripts that a background thread fetches are compiled at every load.
 FAST = (
     "--js-flags=--no-enable-lazy-source-positions",
     "--disable-features=BackgroundResourceFetch,MediaRouter,OptimizationHints",
