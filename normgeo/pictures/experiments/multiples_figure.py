@@ -30,7 +30,7 @@ HIGH, STEPS_HIGH = (125, 170), (230, 300)  # pixels of a panel
 IN_A_ROW = 4
 THIN = 2.5  # of a line in so small a panel
 KEY = text(
-    "Claim: the colored method is faster. It holds if all dots (runs) are at most {share} "
+    "Claim: the colored method is faster. It holds if all dots (runs) are ≤ {share} "
     "(section 6.1), fails if none is below 100%, else it is open.",
     share=f"{FASTER:.0%}",
 )
