@@ -97,7 +97,7 @@ def test_the_method_is_named_over_its_walk(shown):
     """Beside the headline stands the choice of a direction: it has no room for a name."""
     page = shown("symmetry", dataset="wine", method="mean_only_batch_weight")
     assert re.search(rf"<b>\d+ of 52 {SINGULAR}</b>", head(page))
-    assert "mean-only batch + weight norm ignores" in page.captions("walk")
+    assert "of mean-only batch + weight norm" in page.captions("walk")
 
 
 def test_layer_norm_has_its_shifts_and_its_scale(shown):
@@ -121,7 +121,7 @@ def test_method_goes_into_the_url_and_changes_the_picture(shown):
     page.app.selectbox(key="method").set_value("standard").run()
     assert page.query == {"dataset": "iris", "method": "standard"}
     assert "<b>The Fisher matrix is regular: every direction changes something</b>" in head(page)
-    assert "Along a direction" not in page.captions("walk")
+    assert "Along a null direction" not in page.captions("walk")
     assert "along" not in [select.key for select in page.app.selectbox]
 
 

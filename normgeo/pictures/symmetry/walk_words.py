@@ -17,7 +17,7 @@ SYMBOLS = text("KL: how far the outputs move, per case")
 def null_words(result: Walks, t: int, theme: str) -> list[str]:
     """What stands above a walk along a null direction, at a step."""
     muted = THEMES[theme].muted
-    title = text("<b>Along a direction</b> {method} ignores", method=result.found.normalizer.title)
+    title = text("<b>Along a null direction</b> of {method}", method=result.found.normalizer.title)
     return [title, colored(_rule(result, t), muted, SMALL)]
 
 
