@@ -12,7 +12,7 @@ from normgeo.base.numbers import number
 from normgeo.base.text import text
 from normgeo.normalizers.named import NORMALIZERS
 from normgeo.pictures.batch.accuracy import Accuracy
-from normgeo.pictures.style.annotations import KEPT, note
+from normgeo.pictures.style.annotations import KEPT, halo, note
 from normgeo.pictures.style.colors import legible, method_color, see_through
 from normgeo.pictures.style.sheet import Band, Panel, on_panel, upright
 from normgeo.pictures.style.template import LARGE, MEASURED, SIZE, THEMES
@@ -159,7 +159,11 @@ def _none(sizes: list[int], method: str, theme: str) -> dict[str, Any]:
         y=0.02,
         xref="x",
         xanchor="center",
-        font={"size": SIZE, "color": legible(_color(method, theme), look.paper, look.ink)},
+        font={
+            "size": SIZE,
+            "color": legible(_color(method, theme), look.paper, look.ink),
+            "shadow": halo(look.paper),  # the line of the slider may stand there
+        },
     )
 
 
