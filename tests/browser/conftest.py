@@ -117,6 +117,13 @@ GO = """address => {
 }"""
 
 
+TO_THE_TOP = """() => {
+    document.activeElement.blur();
+    document.querySelector('[data-testid=stMain]').scrollTo(0, 0);
+}"""
+
+PHONE = 390, 844
+
 PAPERS = {
     "light": {"rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"},
     "dark": {"rgb(21, 24, 27)", "rgba(0, 0, 0, 0)"},
@@ -363,38 +370,56 @@ def own_page(page: Page) -> Iterator[Page]:
 @pytest.fixture
 def phone(open_page: OpenPage) -> Page:
     """A phone held upright: 390 × 844."""
-    return open_page(390, 844, touch=True)
+    return open_page(*PHONE, touch=True)
 
 
-@pytest.fixture(scope="module")
-def look_at(
-    new_pages: Callable[[], Pages], server: str, wait_settled: Callable[[Page], None]
-) -> Iterator[Callable[[str], Page]]:
-    """`look_at(address)` shows a projector's page to tests that change nothing on it.
+class Looked:
+    """A projector and a phone that tests look at: what they do to a page ends with its address.
 
-    It is loaded once; another address is gone to as a browser goes back, by its history.
+    The application is loaded once; addresses are gone to as a browser goes back, by its history.
     """
-    pages = new_pages()
-    shown: list[tuple[Page, str]] = []
 
-    def show(address: str) -> Page:
-        if shown:
-            page, before = shown.pop()
+    def __init__(self, pages: Pages, server: str):
+        self.pages, self.server = pages, server
+        self.shown: dict[bool, Page] = {}
+
+    def at(
+        self, address: str, screen: tuple[int, int] = (1280, 720), scheme: str = "light"
+    ) -> Page:
+        """The page of an address, settled, at its top."""
+        width, height = screen
+        touch = screen == PHONE
+        if "?" not in address:  # else it takes the settings of the page before along
+            address += f"?seed={Settings.seed}"
+        page = self.shown.pop(touch, None)  # one that does not settle is not shown again
+        if page is None:
+            page = self.pages.open(width, height, touch=touch, scheme=scheme)
+            page.goto(self.server + address)
         else:
-            page, before = pages.open(), address
-            page.goto(server + address)
-        if address != before:
-            page.evaluate(GO, address)
-        wait_settled(page)  # also of what the test before did
-        shown.append((page, address))
-        page.bring_to_front()
-        page.set_viewport_size({"width": 1280, "height": 720})
-        page.evaluate("window.scrollTo(0, 0)")
+            page.bring_to_front()
+            page.set_viewport_size({"width": width, "height": height})
+            page.emulate_media(color_scheme=scheme)
+            if page.evaluate("location.pathname + location.search") != address:
+                page.evaluate(GO, address)
+        settled(page)
+        page.evaluate(TO_THE_TOP)
+        self.shown[touch] = page
         return page
 
-    yield show
-    pages.close()
-    assert pages.complaints == []
+
+@pytest.fixture(scope="session")
+def looked(new_pages: Callable[[], Pages], server: str) -> Iterator[Looked]:
+    looked = Looked(new_pages(), server)
+    yield looked
+    looked.pages.close()
+
+
+@pytest.fixture
+def look_at(looked: Looked) -> Iterator[Callable[..., Page]]:
+    """`look_at(address, screen, scheme)` shows a page to a test that does not need a new one."""
+    yield looked.at
+    complaints, looked.pages.complaints = looked.pages.complaints, []
+    assert complaints == []
 
 
 @pytest.fixture(scope="session")

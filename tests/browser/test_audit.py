@@ -78,10 +78,8 @@ def test_inexact_places_are_the_first_thing_on_a_projector(look_at):
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("width", "height", "tallest"), [(1280, 720, 2500), (390, 844, 5000)])
-def test_all_statements_are_a_list_of_lines(
-    server, open_page, wait_settled, width, height, tallest
-):
-    page = opened(open_page(width, height), f"{server}/audit?kind=all", wait_settled)
+def test_all_statements_are_a_list_of_lines(look_at, width, height, tallest):
+    page = look_at("/audit?kind=all", (width, height))
     expect(page.locator(".st-key-audit summary")).to_have_count(len(CLAIMS))
     assert page.get_by_test_id("stMain").evaluate("e => e.scrollHeight") <= tallest
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -102,8 +100,8 @@ def test_all_statements_are_a_list_of_lines(
 
 
 @pytest.mark.exhaustive
-def test_statements_are_larger_on_a_wide_screen(server, open_page, wait_settled):
-    page = opened(open_page(1920, 1080), f"{server}/audit", wait_settled)
+def test_statements_are_larger_on_a_wide_screen(look_at):
+    page = look_at("/audit", (1920, 1080))
     row = page.locator(".st-key-audit .statement").last
     assert row.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") >= 18
 

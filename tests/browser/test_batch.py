@@ -9,7 +9,7 @@ from normgeo.base.numbers import number
 from normgeo.pictures import PICTURES
 from normgeo.settings import Settings
 
-from .conftest import address, shared
+from .conftest import PHONE, address, shared
 
 PAPER, LINE = {"rgb(255, 255, 255)"}, {"none", "rgb(0, 0, 0)"}
 CAPTION = ".st-key-figure_{name} .annotation-text"
@@ -164,10 +164,8 @@ def test_other_page_while_it_trains_leaves_nothing_behind(server, page, wait_set
 
 
 @pytest.mark.exhaustive
-def test_deep_link_shows_its_picture(server, page, wait_settled):
-    page.goto(f"{server}/batch?batch_size=2&dataset=wine")
-    page.locator(".st-key-figure_axes .frames input").wait_for()
-    wait_settled(page)
+def test_deep_link_shows_its_picture(look_at):
+    page = look_at("/batch?batch_size=2&dataset=wine")
     expect(page.get_by_role("heading", level=1)).to_have_text(
         "Which axis is averaged, and what does a small batch cost?"
     )
@@ -203,10 +201,8 @@ def test_no_word_of_a_figure_is_cut(shown):
 
 
 @pytest.mark.exhaustive
-def test_panels_stack_on_a_phone(server, phone, wait_settled):
-    phone.goto(f"{server}/batch")
-    phone.locator(".st-key-figure_noise .main-svg").first.wait_for()
-    wait_settled(phone)
+def test_panels_stack_on_a_phone(look_at):
+    phone = look_at("/batch", PHONE)
     assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
     for name in ("axes", "noise"):
         box = phone.locator(f".st-key-figure_{name}").bounding_box()
@@ -215,8 +211,7 @@ def test_panels_stack_on_a_phone(server, phone, wait_settled):
 
 
 @pytest.mark.exhaustive
-def test_bad_value_is_named(server, page, wait_settled):
-    page.goto(f"{server}/batch?batch_size=999")
-    wait_settled(page)
+def test_bad_value_is_named(look_at):
+    page = look_at("/batch?batch_size=999")
     expect(page.get_by_role("alert")).to_contain_text("got '999'. The default, 2, is used instead.")
     page.locator(".st-key-figure_axes .main-svg").first.wait_for()

@@ -3,13 +3,12 @@
 import pytest
 from playwright.sync_api import expect
 
-from .conftest import address
+from .conftest import PHONE, address
 
 
 @pytest.mark.exhaustive
-def test_deep_link_shows_its_picture_above_the_fold(server, page, wait_settled):
-    page.goto(f"{server}/fisher?tab=eq13")
-    wait_settled(page)
+def test_deep_link_shows_its_picture_above_the_fold(look_at):
+    page = look_at("/fisher?tab=eq13")
     expect(page.get_by_role("heading", level=1)).to_have_text(
         "How far can the weights move unnoticed?"
     )
@@ -24,9 +23,8 @@ def test_deep_link_shows_its_picture_above_the_fold(server, page, wait_settled):
 
 
 @pytest.mark.exhaustive
-def test_buttons_choose_the_entries_without_the_server(server, page, wait_settled):
-    page.goto(f"{server}/fisher?dataset=wine&tab=blocks")
-    wait_settled(page)
+def test_buttons_choose_the_entries_without_the_server(look_at, wait_settled):
+    page = look_at("/fisher?dataset=wine&tab=blocks")
     figure = page.locator(".st-key-figure_fisher")
     url, images = address(page), figure.locator(".heatmaplayer image, .heatmaplayer .hm image")
     before = [image.get_attribute("href") or "" for image in images.all()]
@@ -42,10 +40,8 @@ def test_buttons_choose_the_entries_without_the_server(server, page, wait_settle
 
 
 @pytest.mark.exhaustive
-def test_chosen_button_of_a_dark_figure_is_dark(server, page, wait_settled):
-    page.emulate_media(color_scheme="dark")
-    page.goto(f"{server}/fisher?dataset=wine&tab=blocks&entries=log")
-    wait_settled(page)
+def test_chosen_button_of_a_dark_figure_is_dark(look_at):
+    page = look_at("/fisher?dataset=wine&tab=blocks&entries=log", scheme="dark")
     fills = page.locator(".st-key-figure_fisher .updatemenu-item-rect").evaluate_all(
         "all => all.map((one) => getComputedStyle(one).fill.match(/0?[.]\\d+/g).map(Number))"
     )
@@ -54,9 +50,8 @@ def test_chosen_button_of_a_dark_figure_is_dark(server, page, wait_settled):
 
 
 @pytest.mark.exhaustive
-def test_picture_goes_with_the_method(server, page, wait_settled):
-    page.goto(f"{server}/fisher?dataset=wine")
-    wait_settled(page)
+def test_picture_goes_with_the_method(look_at, wait_settled):
+    page = look_at("/fisher?dataset=wine")
     page.get_by_role("combobox", name="method").click()
     page.get_by_role("option", name="weight norm", exact=True).click()
     wait_settled(page)
@@ -67,9 +62,8 @@ def test_picture_goes_with_the_method(server, page, wait_settled):
 
 
 @pytest.mark.exhaustive
-def test_buttons_of_the_blocks_are_reached_and_pressed_by_keys(server, page, wait_settled):
-    page.goto(f"{server}/fisher?dataset=wine&tab=blocks")
-    wait_settled(page)
+def test_buttons_of_the_blocks_are_reached_and_pressed_by_keys(look_at, wait_settled):
+    page = look_at("/fisher?dataset=wine&tab=blocks")
     figure = page.locator(".st-key-figure_fisher")
     buttons = figure.locator(".updatemenu-button")
     names = buttons.all_text_contents()
@@ -88,10 +82,9 @@ def test_buttons_of_the_blocks_are_reached_and_pressed_by_keys(server, page, wai
 
 
 @pytest.mark.exhaustive
-def test_phone_stacks_the_panels_and_keeps_all_words_on_the_screen(server, phone, wait_settled):
+def test_phone_stacks_the_panels_and_keeps_all_words_on_the_screen(look_at):
     for tab, name in (("blocks", "fisher"), ("spectra", "spectra")):
-        phone.goto(f"{server}/fisher?tab={tab}")
-        wait_settled(phone)
+        phone = look_at(f"/fisher?tab={tab}", PHONE)
         assert phone.evaluate("document.documentElement.scrollWidth") == 390
         for each in ("equal_kl", name):
             content, box = phone.locator(f".st-key-view_{each}").evaluate(
@@ -99,8 +92,7 @@ def test_phone_stacks_the_panels_and_keeps_all_words_on_the_screen(server, phone
             )
             assert content <= box <= 390
             assert words_outside(phone, each) == []
-    phone.goto(f"{server}/fisher?tab=equation")
-    wait_settled(phone)
+    look_at("/fisher?tab=equation", PHONE)
     panel = phone.locator("[role=tabpanel]:has(.katex)")
     expect(panel).to_have_count(1)
     assert panel.evaluate("e => e.scrollWidth - e.clientWidth") == 0, "no formula is cut off"
@@ -109,9 +101,8 @@ def test_phone_stacks_the_panels_and_keeps_all_words_on_the_screen(server, phone
 
 
 @pytest.mark.exhaustive
-def test_on_a_phone_no_button_covers_the_words_above_the_blocks(server, phone, wait_settled):
-    phone.goto(f"{server}/fisher?tab=blocks")
-    wait_settled(phone)
+def test_on_a_phone_no_button_covers_the_words_above_the_blocks(look_at):
+    phone = look_at("/fisher?tab=blocks", PHONE)
     figure = phone.locator(".st-key-figure_fisher")
     words = [each.bounding_box() for each in figure.locator(".annotation-text").all()]
     buttons = [each.bounding_box() for each in figure.locator(".updatemenu-button").all()]

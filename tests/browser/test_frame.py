@@ -14,7 +14,7 @@ from normgeo.story.story import story
 from normgeo.ui.frame import PAGES
 from tests.pairwise import first
 
-from .conftest import COLORS, PAPERS, address, papers, query, shared, switch, tabs_of
+from .conftest import COLORS, PAPERS, PHONE, address, papers, query, shared, switch, tabs_of
 
 ROOT = Path(__file__).parents[2]
 FILES = {str(title): ROOT / "pages" / f"{name}.py" for name, title in PAGES.items()}
@@ -122,11 +122,8 @@ NEXT_TO_PICTURE = [path for path in TABS if TABS[path] and path != "/experiments
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("path", NEXT_TO_PICTURE)
-def test_row_of_tabs_is_on_the_screen_next_to_the_main_picture(
-    server, open_page, wait_settled, path
-):
-    page = open_page()
-    page.goto(server + path)
+def test_row_of_tabs_is_on_the_screen_next_to_the_main_picture(look_at, wait_settled, path):
+    page = look_at(path)
     for width, height in ((1280, 720), (1920, 1080)):
         page.set_viewport_size({"width": width, "height": height})
         wait_settled(page)
@@ -175,9 +172,8 @@ def test_slider_goes_to_both_ends_and_each_tab_opens(server, page, wait_settled,
 
 
 @pytest.mark.exhaustive
-def test_a_measured_network_has_no_accessibility_violation(server, page, wait_settled, axe):
-    page.goto(f"{server}/your_network?subject=network")
-    wait_settled(page)
+def test_a_measured_network_has_no_accessibility_violation(look_at, wait_settled, axe):
+    page = look_at("/your_network?subject=network")
     assert axe(page) == []
     for tab in page.get_by_role("tab").all():
         tab.click()
@@ -207,12 +203,9 @@ EMPTY = """() => {
 
 
 @pytest.mark.parametrize("path", first(["/learning_rate", *PATHS.values()]))
-def test_phone_cuts_nothing_and_has_no_accessibility_violation(
-    server, phone, wait_settled, axe, path
-):
+def test_phone_cuts_nothing_and_has_no_accessibility_violation(look_at, wait_settled, axe, path):
     """Its tabs in the dark, as a wide screen opens them in the light."""
-    phone.goto(server + path)
-    wait_settled(phone)
+    phone = look_at(path, PHONE)
     assert axe(phone) == []
     switch(phone, "dark")
     assert axe(phone, only=COLORS) == []
@@ -247,9 +240,8 @@ PANELS = {"/": (0, 1, 2), "/recurrent": (0, 1), "/invariance": (1, 2), "/symmetr
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("path", IN_SIGHT)
-def test_answer_is_in_sight_over_the_slider_of_a_phone(server, phone, wait_settled, path):
-    phone.goto(server + path)
-    wait_settled(phone)
+def test_answer_is_in_sight_over_the_slider_of_a_phone(look_at, path):
+    phone = look_at(path, PHONE)
     slider = phone.locator(".frames").first.bounding_box()
     for words in IN_SIGHT[path]:
         box = phone.locator(".figure").first.get_by_text(words).first.bounding_box()
@@ -261,8 +253,8 @@ def test_answer_is_in_sight_over_the_slider_of_a_phone(server, phone, wait_settl
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", OPENS_AT)
-def test_scale_of_a_slider_has_its_ends_and_where_it_opens(server, page, wait_settled, name):
-    page.goto(f"{server}/{name}?present=1")
+def test_scale_of_a_slider_has_its_ends_and_where_it_opens(look_at, wait_settled, name):
+    page = look_at(f"/{name}?present=1")
     for width, height in [(1920, 1080), (390, 844)]:
         page.set_viewport_size({"width": width, "height": height})
         wait_settled(page)
@@ -328,17 +320,14 @@ SMALL_OR_CUT = """() => [...document.querySelectorAll(
         if title != AUDIT
     ],
 )
-def test_words_beside_a_figure_are_large_and_whole_on_a_large_screen(
-    server, open_page, wait_settled, path
-):
-    page = open_page(1920, 1080)
-    page.goto(f"{server}{path}?dataset=iris")
-    wait_settled(page)
+def test_words_beside_a_figure_are_large_and_whole_on_a_large_screen(look_at, wait_settled, path):
+    page = look_at(f"{path}?dataset=iris", (1920, 1080))
     settings = page.get_by_role("button", name="Settings")
     if settings.count():
         settings.click()
         wait_settled(page)
     assert page.evaluate(SMALL_OR_CUT) == []
+    page.keyboard.press("Escape")
     assert page.get_by_role("tab").or_(page.get_by_role("heading", level=1)).count() > 0
 
 

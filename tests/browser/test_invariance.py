@@ -17,7 +17,7 @@ from normgeo.settings import Settings
 from normgeo.tables import marks
 from tools.settled import still
 
-from .conftest import DRAW, query, shared
+from .conftest import DRAW, PHONE, query, shared
 
 
 @pytest.fixture
@@ -77,9 +77,8 @@ def test_table_and_picture_fit_a_projector(shown):
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("state", ["rows=named&columns=all", "rows=grid&columns=all"])
-def test_larger_tables_fit_a_projector_too(server, page, wait_settled, state):
-    page.goto(f"{server}/invariance?cell=weight.dataset_rescaling&{state}")
-    wait_settled(page)
+def test_larger_tables_fit_a_projector_too(look_at, state):
+    page = look_at(f"/invariance?cell=weight.dataset_rescaling&{state}")
     for key in ("table", "figure_effect"):
         box = page.locator(f".st-key-{key}").bounding_box()
         assert box["y"] + box["height"] <= 720
@@ -189,9 +188,8 @@ def test_table_follows_the_slider_of_its_own_figure_on_pages_and_slides(server, 
 
 
 @pytest.mark.exhaustive
-def test_phone_scrolls_the_wide_table_inside_its_box(server, phone, wait_settled):
-    phone.goto(f"{server}/invariance?rows=grid&columns=all")
-    wait_settled(phone)
+def test_phone_scrolls_the_wide_table_inside_its_box(look_at, wait_settled):
+    phone = look_at("/invariance?rows=grid&columns=all", PHONE)
     content, box = phone.locator(".st-key-table .scroll").evaluate(
         "e => [e.scrollWidth, e.clientWidth]"
     )
@@ -274,12 +272,10 @@ def test_click_on_a_picture_chooses_its_case_and_on_a_template_its_neuron(
 
 
 @pytest.mark.exhaustive
-def test_pictures_grow_with_the_screen(server, open_page, wait_settled):
+def test_pictures_grow_with_the_screen(look_at):
     shares = []
     for size in ((1280, 720), (1920, 1080)):
-        page = open_page(*size)
-        page.goto(f"{server}/invariance")
-        wait_settled(page)
+        page = look_at("/invariance", size)
         share = "plot => plot._fullLayout.yaxis._length / plot._fullLayout.height"
         shares.append(page.locator(".st-key-figure_effect .js-plotly-plot").evaluate(share))
     assert shares[1] == pytest.approx(shares[0], rel=0.05)

@@ -12,7 +12,7 @@ from normgeo.settings import Settings
 from tests.pairwise import first
 from tools.settled import still
 
-from .conftest import address
+from .conftest import PHONE, address
 
 
 @pytest.fixture
@@ -153,9 +153,8 @@ def assert_apart(boxes, frame) -> None:
 
 
 @pytest.mark.exhaustive
-def test_deep_link_opens_at_its_norm(server, page, wait_settled):
-    page.goto(f"{server}/learning_rate?growth=4&method=layer")
-    wait_settled(page)
+def test_deep_link_opens_at_its_norm(look_at):
+    page = look_at("/learning_rate?growth=4&method=layer")
     expect(page.get_by_role("heading", level=1)).to_have_text(
         "Why does a long weight vector turn slowly?"
     )
@@ -323,9 +322,8 @@ def test_long_descent_tells_how_far_it_is_and_stops(server, page, wait_settled):
 
 
 @pytest.mark.exhaustive
-def test_phone_stacks_the_panels_and_scrolls_nothing_sideways(server, phone, wait_settled):
-    phone.goto(f"{server}/learning_rate?dataset=wine")
-    wait_settled(phone)
+def test_phone_stacks_the_panels_and_scrolls_nothing_sideways(look_at):
+    phone = look_at("/learning_rate?dataset=wine", PHONE)
     assert phone.evaluate("document.documentElement.scrollWidth") == 390
     assert phone.locator(".st-key-view_turn").evaluate("e => e.scrollWidth <= e.clientWidth")
     upper, lower = (

@@ -140,12 +140,8 @@ def test_pin_goes_along_through_the_navigation_and_leads_back(server, page, wait
 @pytest.mark.parametrize(
     ("width", "height", "touch"), [(1280, 720, False), (1920, 1080, False), (390, 844, True)]
 )
-def test_two_pictures_are_legible_on_every_screen(
-    server, open_page, wait_settled, axe, scheme, width, height, touch
-):
-    page = open_page(width, height, touch=touch, scheme=scheme)
-    page.goto(f"{server}/learning_rate?method=batch&{LAYER}")
-    wait_settled(page)
+def test_two_pictures_are_legible_on_every_screen(look_at, axe, scheme, width, height, touch):
+    page = look_at(f"/learning_rate?method=batch&{LAYER}", (width, height), scheme)
     boxes = []
     for figure in (NOW, PINNED):
         expect(page.locator(f"{figure} input[type=range]")).to_be_visible()

@@ -196,18 +196,16 @@ def assert_read_from_the_back_row(page: Page, wait_settled, scrolled: bool = Fal
 
 
 @pytest.mark.exhaustive
-def test_a_measured_network_is_read_from_the_back_row(server, page, wait_settled):
-    page.goto(f"{server}/your_network?subject=network&present=1")
-    wait_settled(page)
+def test_a_measured_network_is_read_from_the_back_row(look_at, wait_settled):
+    page = look_at("/your_network?subject=network&present=1")
     assert_read_from_the_back_row(page, wait_settled)
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", PAGES)
-def test_every_picture_is_read_from_the_back_row(server, page, wait_settled, name):
+def test_every_picture_is_read_from_the_back_row(look_at, wait_settled, name):
     """Slide after slide, as they are gone through in a room."""
-    page.goto(f"{server}/{'' if name == 'home' else name}?present=1")
-    wait_settled(page)
+    page = look_at(f"/{'' if name == 'home' else name}?present=1")
     assert_read_from_the_back_row(page, wait_settled)
     for tab in tabs_of(name):
         page.keyboard.press("PageDown")
@@ -286,13 +284,13 @@ DRAWN = """plot => [...plot.querySelectorAll('.cartesianlayer > .subplot')]
     .filter(one => one.querySelector('.trace path')).map(one => one.classList[1])"""
 
 
-def test_a_slide_leaves_out_what_a_hall_has_no_room_for(server, page, wait_settled):
+def test_a_slide_leaves_out_what_a_hall_has_no_room_for(look_at, wait_settled):
     """Depth: the losses, of which the page tells; each depth that the slider goes to as well."""
-    opened(page, f"{server}/depth", wait_settled)
+    page = look_at("/depth")
     plot = page.locator(".st-key-figure_placement .js-plotly-plot")
     assert plot.evaluate(DRAWN) == ["xy", "x2y2"]
     expect(plot.get_by_text("training loss")).to_be_visible()
-    opened(page, f"{server}/depth?present=1", wait_settled)
+    look_at("/depth?present=1")
     for depth in (None, "16"):
         if depth:
             page.locator("input[type=range]").focus()
@@ -305,11 +303,11 @@ def test_a_slide_leaves_out_what_a_hall_has_no_room_for(server, page, wait_settl
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["symmetry", "learning_rate"])
-def test_notes_stay_on_the_page_so_that_a_slide_does_not_scroll(server, page, wait_settled, name):
+def test_notes_stay_on_the_page_so_that_a_slide_does_not_scroll(look_at, name):
+    page = look_at(f"/{name}")
     note = page.get_by_text("are left out of the computation")
-    opened(page, f"{server}/{name}", wait_settled)
     expect(note).to_be_visible()
-    opened(page, f"{server}/{name}?present=1", wait_settled)
+    look_at(f"/{name}?present=1")
     expect(note).to_be_hidden()
     assert page.get_by_test_id("stMain").evaluate("main => main.scrollHeight - innerHeight") <= 0
 
@@ -341,10 +339,9 @@ def test_arrows_go_through_slides_and_the_list_of_keys_says_so(server, page, wai
 
 
 @pytest.mark.exhaustive
-def test_presented_table_1_and_its_picture_have_one_screen(server, page, wait_settled):
-    for width, height in SCREENS:
-        page.set_viewport_size({"width": width, "height": height})
-        opened(page, f"{server}/invariance?present=1", wait_settled)
+def test_presented_table_1_and_its_picture_have_one_screen(look_at):
+    for screen in SCREENS:
+        page = look_at("/invariance?present=1", screen)
         expect(page.locator(".st-key-table table")).to_be_in_viewport(ratio=1)
         expect(page.locator(".st-key-figure_effect .frames input")).to_be_in_viewport(ratio=1)
 

@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from .conftest import PHONE
+
 # The last value of a line: of the state at the left, of its memory beside it.
 ENDS = """() => {
     const data = document.querySelector('.st-key-figure_recurrence .js-plotly-plot').calcdata;
@@ -91,10 +93,8 @@ def test_long_computation_shows_a_bar_and_stops_with_what_it_has(server, page, w
 
 
 @pytest.mark.exhaustive
-def test_deep_link_shows_its_picture(server, page, wait_settled):
-    page.goto(f"{server}/recurrent?radius=0.8&activation=relu&length=32")
-    page.locator(".st-key-figure_recurrence .frames input").wait_for()
-    wait_settled(page)
+def test_deep_link_shows_its_picture(look_at):
+    page = look_at("/recurrent?radius=0.8&activation=relu&length=32")
     expect(page.get_by_role("heading", level=1)).to_have_text(
         "What keeps a recurrent state from exploding or dying?"
     )
@@ -113,10 +113,8 @@ def test_picture_and_exports_fit_a_projector(look_at):
 
 
 @pytest.mark.exhaustive
-def test_panels_stack_on_a_phone_and_nothing_scrolls_sideways(server, phone, wait_settled):
-    phone.goto(f"{server}/recurrent?tab=radii&length=16&neurons=8")
-    phone.locator(".st-key-figure_radii .main-svg").first.wait_for()
-    wait_settled(phone)
+def test_panels_stack_on_a_phone_and_nothing_scrolls_sideways(look_at):
+    phone = look_at("/recurrent?tab=radii&length=16&neurons=8", PHONE)
     assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
     for name in ("radii", "recurrence"):
         view = phone.locator(f".st-key-view_{name}")
@@ -128,9 +126,8 @@ def test_panels_stack_on_a_phone_and_nothing_scrolls_sideways(server, phone, wai
 
 
 @pytest.mark.exhaustive
-def test_bad_value_is_named(server, page, wait_settled):
-    page.goto(f"{server}/recurrent?radius=9")
-    wait_settled(page)
+def test_bad_value_is_named(look_at):
+    page = look_at("/recurrent?radius=9")
     expect(page.get_by_role("alert")).to_contain_text(
         "radius must be a number from 0.5 to 2; got '9'."
     )

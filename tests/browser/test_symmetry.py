@@ -5,13 +5,14 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from .conftest import PHONE
+
 STATE = "symmetry?method=layer&tab=coupling"
 
 
 @pytest.mark.exhaustive
-def test_deep_link_shows_its_picture(server, page, wait_settled):
-    page.goto(f"{server}/{STATE}")
-    wait_settled(page)
+def test_deep_link_shows_its_picture(look_at):
+    page = look_at(f"/{STATE}")
     expect(page.get_by_role("heading", level=1)).to_have_text(
         "Which directions in weight space does the model not see?"
     )
@@ -33,9 +34,8 @@ def test_deep_link_shows_its_picture(server, page, wait_settled):
 
 
 @pytest.mark.exhaustive
-def test_choice_over_the_figure_scrolls_away_with_it(server, page, wait_settled):
-    page.goto(f"{server}/symmetry?tab=coupling")
-    wait_settled(page)
+def test_choice_over_the_figure_scrolls_away_with_it(look_at):
+    page = look_at("/symmetry?tab=coupling")
     choice, figure = page.locator(".st-key-along_row"), page.locator(".st-key-figure_walk")
 
     def tops() -> list[float]:
@@ -61,9 +61,8 @@ def test_outputs_stand_still_on_the_null_walk_alone(server, page, wait_settled):
 
 
 @pytest.mark.exhaustive
-def test_phone_stacks_the_panels_and_scrolls_down_only(server, phone, wait_settled):
-    phone.goto(f"{server}/symmetry?dataset=wine")
-    wait_settled(phone)
+def test_phone_stacks_the_panels_and_scrolls_down_only(look_at):
+    phone = look_at("/symmetry?dataset=wine", PHONE)
     assert phone.evaluate("document.documentElement.scrollWidth") == 390
     figure = phone.locator(".st-key-figure_walk")
     content, box = figure.evaluate("e => [e.scrollWidth, e.clientWidth]")
@@ -87,9 +86,8 @@ def test_click_on_a_weight_vector_chooses_the_neuron_that_moves(server, page, wa
 
 
 @pytest.mark.exhaustive
-def test_signs_of_the_angles_are_drawn_and_named(server, page, wait_settled):
-    page.goto(f"{server}/symmetry?dataset=iris&tab=angles")
-    wait_settled(page)
+def test_signs_of_the_angles_are_drawn_and_named(look_at):
+    page = look_at("/symmetry?dataset=iris&tab=angles")
     signs = page.locator("[role=tabpanel] img")
     expect(signs.first).to_be_visible()
     names = signs.evaluate_all("all => all.map((one) => one.naturalWidth && one.alt)")

@@ -5,10 +5,10 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
-from .conftest import switch
+from .conftest import PHONE, switch
 
 LAYER = urlencode({"pin": "turn?" + urlencode({"method": "layer", "growth": "4"})})
-PROJECTORS, PHONE = [(1280, 720), (1920, 1080)], (390, 844)
+PROJECTORS = [(1280, 720), (1920, 1080)]
 
 
 def opened(name: str):

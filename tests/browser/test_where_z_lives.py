@@ -12,7 +12,7 @@ from normgeo.pictures.style.export import write
 from normgeo.settings import Settings
 from tools.settled import still
 
-from .conftest import address
+from .conftest import PHONE, address
 
 ADDRESS = "/invariance?tab=where_z_lives&dataset=iris&cell=batch.case_rescaling"
 FIGURE = ".st-key-figure_where_z_lives"
@@ -138,9 +138,8 @@ def test_exported_page_is_turned_too(tmp_path: Path, open_file: Callable[[Path],
 
 
 @pytest.mark.exhaustive
-def test_phone_stacks_the_stages_and_a_finger_turns_them(server, phone, wait_settled):
-    phone.goto(server + ADDRESS)
-    wait_settled(phone)
+def test_phone_stacks_the_stages_and_a_finger_turns_them(look_at):
+    phone = look_at(ADDRESS, PHONE)
     tops = phone.locator(f"{FIGURE} .nsewdrag").evaluate_all(
         "all => all.map((panel) => panel.getBoundingClientRect()).map(({left, top}) => [left, top])"
     )

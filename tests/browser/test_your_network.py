@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from normgeo.checkpoints.examples import EXAMPLES
 from tools.server import serving
 
-from .conftest import APP, LONGEST, address, patient
+from .conftest import APP, LONGEST, PHONE, address, patient
 
 # Words of the figure that reach beyond its edges.
 CUT = """() => {
@@ -73,13 +73,12 @@ def test_row_clicked_lights_its_block_of_the_run(server, page, wait_settled):
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("layer", ["batch", "layer", "pre_norm"])
-def test_no_word_of_the_figure_is_cut(server, page, phone, wait_settled, layer):
-    for screen in (page, phone):
-        screen.goto(f"{server}/your_network?layer={layer}&neuron=11")
-        wait_settled(screen)
-        screen.locator(LIT).get_by_text("neuron 11", exact=True).wait_for()
-        assert screen.evaluate(CUT) == []
-        assert screen.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+def test_no_word_of_the_figure_is_cut(look_at, layer):
+    for screen in ((1280, 720), PHONE):
+        page = look_at(f"/your_network?layer={layer}&neuron=11", screen)
+        page.locator(LIT).get_by_text("neuron 11", exact=True).wait_for()
+        assert page.evaluate(CUT) == []
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
 def test_file_given_is_drawn_and_its_roles_corrected(server, page, wait_settled, axe):
@@ -166,9 +165,8 @@ def test_each_mark_that_is_clicked_tells_of_its_row_and_stays_in_the_address(
 
 
 @pytest.mark.exhaustive
-def test_words_over_a_block_are_seen_whole_on_a_phone(server, phone, wait_settled):
-    phone.goto(f"{server}/your_network?subject=network&network=transformer")
-    wait_settled(phone)
+def test_words_over_a_block_are_seen_whole_on_a_phone(look_at):
+    phone = look_at("/your_network?subject=network&network=transformer", PHONE)
     words = phone.locator("tr.over .words")
     assert words.count() >= 2
     for one in words.all():
@@ -178,9 +176,8 @@ def test_words_over_a_block_are_seen_whole_on_a_phone(server, phone, wait_settle
 
 
 @pytest.mark.exhaustive
-def test_keys_go_from_mark_to_mark_past_the_headings_of_blocks(server, page, wait_settled):
-    page.goto(f"{server}/your_network?subject=network&network=transformer")
-    wait_settled(page)
+def test_keys_go_from_mark_to_mark_past_the_headings_of_blocks(look_at):
+    page = look_at("/your_network?subject=network&network=transformer")
     focused = "[...document.querySelectorAll('*')].map((e) => e.shadowRoot?.activeElement)"
     page.locator(MARKS).first.focus()
     seen = []
