@@ -254,13 +254,10 @@ def test_exported_numbers_and_recipe_belong_to_the_picture(shown, tmp_path):
 
 
 @pytest.mark.exhaustive
-def test_click_on_a_picture_chooses_its_case_and_on_a_template_its_neuron(
-    server, page, wait_settled
-):
+def test_click_on_a_picture_chooses_its_case_and_on_a_template_its_neuron(look_at, wait_settled):
     """The fourth picture of three columns is the first of the second line."""
     for matrix, words in (("case", "case 3: x ×"), ("weight_vector", "neuron 3: w ×")):
-        page.goto(f"{server}/invariance?cell=layer.{matrix}_rescaling")
-        wait_settled(page)
+        page = look_at(f"/invariance?cell=layer.{matrix}_rescaling")
         figure = page.locator(".st-key-figure_effect")
         image = figure.locator(".hm image")
         image.scroll_into_view_if_needed()

@@ -72,9 +72,8 @@ def test_phone_stacks_the_panels_and_scrolls_down_only(look_at):
 
 
 @pytest.mark.exhaustive
-def test_click_on_a_weight_vector_chooses_the_neuron_that_moves(server, page, wait_settled):
-    page.goto(f"{server}/symmetry?along=weight_vector_rescaling")
-    wait_settled(page)
+def test_click_on_a_weight_vector_chooses_the_neuron_that_moves(look_at, wait_settled):
+    page = look_at("/symmetry?along=weight_vector_rescaling")
     figure = page.locator(".st-key-figure_walk")
     expect(figure.get_by_text("w of neuron 0 ×")).to_be_visible()
     ring = figure.locator(".xy .scatterlayer .point").nth(6)

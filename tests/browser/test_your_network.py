@@ -30,9 +30,8 @@ def lit(page, words):
 
 
 @pytest.mark.exhaustive
-def test_number_typed_lights_its_neuron_and_stays_in_the_address(server, page, wait_settled):
-    page.goto(f"{server}/your_network")
-    wait_settled(page)
+def test_number_typed_lights_its_neuron_and_stays_in_the_address(look_at, wait_settled):
+    page = look_at("/your_network")
     lit(page, "neuron 11")
     expect(page.locator("p:not(.alt)", has_text="Neuron 11, frozen:")).to_be_visible()
     box = page.get_by_role("spinbutton", name="neuron")
@@ -45,9 +44,8 @@ def test_number_typed_lights_its_neuron_and_stays_in_the_address(server, page, w
 
 
 @pytest.mark.exhaustive
-def test_row_clicked_lights_its_neuron(server, page, wait_settled):
-    page.goto(f"{server}/your_network")
-    wait_settled(page)
+def test_row_clicked_lights_its_neuron(look_at, wait_settled):
+    page = look_at("/your_network")
     table = page.get_by_test_id("stDataFrame")
     table.scroll_into_view_if_needed()
     table.click(position={"x": 15, "y": 35 * 3 + 17})  # the head, and three rows
@@ -57,9 +55,8 @@ def test_row_clicked_lights_its_neuron(server, page, wait_settled):
 
 
 @pytest.mark.exhaustive
-def test_row_clicked_lights_its_block_of_the_run(server, page, wait_settled):
-    page.goto(f"{server}/your_network?tab=training")
-    wait_settled(page)
+def test_row_clicked_lights_its_block_of_the_run(look_at, wait_settled):
+    page = look_at("/your_network?tab=training")
     table = page.locator(".st-key-blocks_table").get_by_test_id("stDataFrame")
     table.scroll_into_view_if_needed()
     for row, query in ((5, "**block=5*"), (1, "**block=1*")):
@@ -110,9 +107,8 @@ def test_file_given_is_drawn_and_its_roles_corrected(server, page, wait_settled,
 
 
 @pytest.mark.exhaustive
-def test_row_clicked_opens_its_layer_of_those_that_ship(server, page, wait_settled):
-    page.goto(f"{server}/your_network?tab=layers")
-    wait_settled(page)
+def test_row_clicked_opens_its_layer_of_those_that_ship(look_at, wait_settled):
+    page = look_at("/your_network?tab=layers")
     table = page.locator(".st-key-layers_table").get_by_test_id("stDataFrame")
     for row, layer in ((1, "layer"), (2, "pre_norm")):
         table.scroll_into_view_if_needed()
@@ -147,10 +143,9 @@ MARKS = "table.tensors button"
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("network", ["decoder", "resnet_18"])
 def test_each_mark_that_is_clicked_tells_of_its_row_and_stays_in_the_address(
-    server, page, wait_settled, network
+    look_at, wait_settled, network
 ):
-    page.goto(f"{server}/your_network?subject=network&network={network}")
-    wait_settled(page)
+    page = look_at(f"/your_network?subject=network&network={network}")
     marks = page.locator(MARKS)
     every = range(0, marks.count(), 11)
     for number in [*every, 1]:  # the last one is selected already in the beginning

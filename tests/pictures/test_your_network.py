@@ -76,7 +76,7 @@ def test_each_layer_begins_with_what_is_particular_about_it() -> None:
     )
     result = made(layer="batch")[0]
     assert result.over_balance is not None
-    over = number(float(result.over_balance[11]), 2)
+    over = number(float(result.over_balance[11]), 3)
     found = f"The weights of neuron 11 are {over} times as long as at its balance ◇"
     assert result.headline[1].startswith(found)
     assert np.flatnonzero(abs(np.log2(result.over_balance)) > 1).tolist() == [11]

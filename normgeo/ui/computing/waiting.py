@@ -13,8 +13,8 @@ from normgeo.workers.pool import Pool
 from normgeo.workers.run import Run
 
 MOMENT = 0.3  # seconds before there is a bar
-BETWEEN = 0.1  # seconds between two messages to the page
-OFTEN = 0.5  # seconds between two drawings of what there is
+BETWEEN = 0.2  # seconds between two messages to the page
+OFTEN = 1.0  # seconds between two drawings of what there is
 
 Draw = Callable[[Sequence[Any]], object]
 
