@@ -184,7 +184,7 @@ CLAIMS = (
         _equation_13,
         FAILS,
         "fisher?method=layer&tab=eq13",
-        repair=text("of batch and weight norm, not of layer norm"),
+        repair=text("of batch and weight norm only"),
         remark=text(
             "Both equations written out, with μ, σ and their derivatives by definition. They are "
             "exact for every method whose neurons share no statistic. For layer norm they leave "

@@ -97,7 +97,7 @@ CLAIMS = (
         _dataset_rescaling,
         FAILS,
         "invariance?cell=weight.dataset_rescaling",
-        repair=text("of batch and layer norm, not of weight norm"),
+        repair=text("of batch and layer norm only"),
         remark=text(
             "It is true of every method whose scale averages over cases or neurons. The σ of "
             "weight norm is a length of weights. Table 1 has this right."
@@ -141,7 +141,7 @@ CLAIMS = (
         _feature_shift,
         FAILS,
         "invariance?cell=layer.case_offsets&columns=all",
-        repair=text("if the shift γ moves every summed input by the same w·γ"),
+        repair=text("if w·γ is the same for every neuron"),
         remark=text(
             "The re-scaling is ignored, and so is a shift of the summed inputs. For one number "
             "added to all features, equal w·γ means equal sums of the weights."

@@ -167,7 +167,7 @@ CLAIMS = (
         _doubled_vector,
         FAILS,
         "learning_rate?method=batch",
-        repair=text("of batch and weight norm at ε = 0, not of layer norm"),
+        repair=text("of batch and weight norm only, at ε = 0"),
         remark=text(
             "It is true of every method whose neurons share no statistic. Under layer norm only a "
             "whole group of weight vectors may double."
@@ -180,7 +180,7 @@ CLAIMS = (
         _curvature_halves,
         FAILS,
         "learning_rate?tab=fisher",
-        repair=text("of the gradient, and of the length ds of a step"),
+        repair=text("of the gradient and of the length ds"),
         remark=text(
             "The block of the Fisher matrix changes by a factor of ¼, and along w itself there "
             "is no curvature. The block between a doubled and another weight vector changes by "

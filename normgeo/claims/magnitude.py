@@ -175,7 +175,7 @@ CLAIMS = (
         _prediction_error,
         FAILS,
         "fisher?tab=magnitude",
-        repair=text("of the sum over all gains, for Gaussian outputs"),
+        repair=text("summed over gains, for Gaussian outputs"),
         remark=text(
             "z² is 1 on average, however large a is. But it multiplies the variance of each output "
             "before the average is taken."

@@ -105,7 +105,7 @@ CLAIMS = (
         _input_scaling,
         FAILS,
         "fisher?tab=magnitude",
-        repair=text("of batch and layer norm, not of weight norm"),
+        repair=text("of batch and layer norm only"),
         remark=text(
             "It is true of every method whose scale averages over cases or neurons: the factor is "
             "1. Weight norm's metric changes with the inputs, as that of a standard model does: by "

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from normgeo.pictures.experiments import multiples
 from normgeo.pictures.experiments.about import NAMES
 from normgeo.pictures.experiments.handwriting import Handwriting, Line
 from normgeo.pictures.experiments.multiples import Experiment, Multiples
-from normgeo.pictures.experiments.multiples_figure import FAR, NEVER, WORDS
+from normgeo.pictures.experiments.multiples_figure import FAR, NEVER
 from normgeo.pictures.experiments.order import Order, Reading
 from normgeo.pictures.style.colors import BLUE, GRAY, GREEN, contrast, legible
 from normgeo.pictures.style.template import THEMES
@@ -63,7 +64,8 @@ def test_verdict_of_a_statement_is_that_of_the_curves_with_its_mark(name):
     reached = {"holds": 1 / 3, "fails": NEVER, "not at this size": 2 / 3}[name]
     told = {"holds": "Holds", "fails": "Fails"}.get(name, f"Open: ≤ {reached:.0%}")
     assert verdicts.text == (f"<b>{told}</b>",)
-    assert dots.x == pytest.approx((reached,) * 3)
+    assert dots.x == pytest.approx((reached,))
+    assert dots.text == ("<b> ×3</b>",)
     if sign:
         lines = shape(sign, "light", 24)["path"]
         assert [one.count("M") for one in drawn] == [lines.count("M")] == [path(sign).count("M")]
@@ -136,16 +138,15 @@ def test_dots_are_the_shares_of_the_seeds_in_rows_of_claims():
     result = ALL.compute(Settings())
     figure = ALL.figure(result, "light")
     _, dots, verdicts = figure.data[:3]
-    place = iter(zip(dots.x, dots.y, dots.hovertext, dots.marker.color, strict=True))
+    place = iter(zip(dots.x, dots.y, dots.text, dots.hovertext, dots.marker.color, strict=True))
     for row, one in enumerate(result.experiments):
-        for share in shares(one.result):
-            x, y, told, color = next(place)
-            if share <= FAR:
-                assert x == share
-            else:
-                assert abs(x - NEVER) < WORDS - NEVER, "before its verdict"
-            assert abs(y - row) < 0.5
-            assert told == (f"{share:.0%}" if math.isfinite(share) else "never")
+        for share, seeds in Counter(shares(one.result)).items():
+            x, y, times, told, color = next(place)
+            assert x == (share if share <= FAR else NEVER)
+            assert y == row
+            assert times == (f"<b> ×{seeds}</b>" if seeds > 1 else "")
+            words = f"{share:.0%}" if math.isfinite(share) else "never"
+            assert told == ", ".join([words] * seeds)
             assert color == {"layer": GREEN, "batch": BLUE}[one.result.statement.fast]
     assert next(place, None) is None
     assert len({*zip(dots.x, dots.y, strict=True)}) == len(dots.x), "none covers another"

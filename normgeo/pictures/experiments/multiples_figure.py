@@ -34,8 +34,9 @@ KEY = text(
     "(section 6.1), fails if none is below 100%, else it is open.",
     share=f"{FASTER:.0%}",
 )
-FAR, NEVER, WORDS, END = 1.5, 1.7, 1.85, 2.75  # shares: the largest drawn, and what stands beyond
-APART = 0.22  # of a row, between seeds at one place, which would cover each other
+FAR, NEVER, WORDS, END = 1.5, 1.7, 2.1, 3.05  # shares: the largest drawn, and what stands beyond
+TOP = -1.0  # where the sides of 100% are named, in rows
+SIDES = {"middle left": text("← faster "), "middle right": text(" slower →")}
 UP = {"ranks": text("mean rank"), "%": text("error, %"), "nats": text("loss, nats")}
 """What stands at the left of curves, by the first word of their unit."""
 SKIPPED = 0.1  # of the steps, for the range of figures
@@ -81,12 +82,12 @@ def _steps(result: Multiples, theme: str) -> Panel:
             "range": [0, END],
             "tickvals": [*ticks],
             "ticktext": [*map(str, ticks.values())],
-            "title": text("steps to match the rival’s best (rival: 100%)"),
+            "title": text("steps to match the rival’s best (rival: 100%; ×2: two runs)"),
             "zeroline": False,
             "showline": False,
         },
         {
-            "range": [count - 0.4, -0.6],
+            "range": [count - 0.4, TOP - 0.3],
             "tickvals": [*range(count)],
             "ticktext": names,
             "zeroline": False,
@@ -111,15 +112,22 @@ def _name(one: Experiment, theme: str) -> str:
 
 
 def _dots(result: Multiples, theme: str) -> list[go.Scatter]:
-    """A dot for each seed, and the verdict at the end of its row."""
-    look, colors, x, y, told_ = THEMES[theme], [], [], [], []
+    """A dot for the seeds at each place, and the verdict at the end of its row."""
+    look, colors, x, y, times, told_ = THEMES[theme], [], [], [], [], []
     for row, one in enumerate(result.experiments):
-        at = [min(share, FAR) if np.isfinite(share) else NEVER for share in one.shares]
-        for seed, (share, place) in enumerate(zip(one.shares, at, strict=True)):
-            colors.append(method_color(normalizer_of(one.result.statement.fast), theme))
+        color = method_color(normalizer_of(one.result.statement.fast), theme)
+        found: dict[float, list[str]] = {}
+        for share in one.shares:
+            place, words = NEVER, text("never")
+            if np.isfinite(share):
+                place, words = min(share, FAR), f"{share:.0%}"
+            found.setdefault(place, []).append(words)
+        for place, seeds in found.items():
+            colors.append(color)
             x.append(place)
-            y.append(row + APART * (at[:seed].count(place) - (at.count(place) - 1) / 2))
-            told_.append(f"{share:.0%}" if np.isfinite(share) else text("never"))
+            y.append(row)
+            times.append(f"<b> ×{len(seeds)}</b>" if len(seeds) > 1 else "")
+            told_.append(", ".join(seeds))
     inks = [_ink(one, theme) for one in result.experiments]
     rows = range(len(inks))
     return [
@@ -134,8 +142,11 @@ def _dots(result: Multiples, theme: str) -> list[go.Scatter]:
         go.Scatter(
             x=x,
             y=y,
-            mode="markers",
-            marker={"size": 10, "color": colors, "line": {"width": 1, "color": look.paper}},
+            mode="markers+text",
+            marker={"size": 10, "color": colors},
+            text=times,
+            textposition="middle right",
+            textfont={"size": SMALL, "color": [legible(c, look.paper, look.ink) for c in colors]},
             hovertext=told_,
             hoverinfo="text",
             showlegend=False,
@@ -147,6 +158,16 @@ def _dots(result: Multiples, theme: str) -> list[go.Scatter]:
             text=[f"<b>{one.told}</b>" for one in result.experiments],
             textposition="middle right",
             textfont={"size": SMALL, "color": inks},
+            hoverinfo="skip",
+            showlegend=False,
+        ),
+        go.Scatter(
+            x=[1, 1],
+            y=[TOP, TOP],
+            mode="text",
+            text=[*SIDES.values()],
+            textposition=[*SIDES],
+            textfont={"size": SMALL, "color": look.muted},
             hoverinfo="skip",
             showlegend=False,
         ),

@@ -11,7 +11,7 @@ from normgeo.pictures.style.annotations import colored, sized
 from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
 from normgeo.pictures.symmetry.walk import Walks
 
-SYMBOLS = text("KL: how far the outputs move, per case")
+SYMBOLS = text("KL: how far the outputs move, per case. F: its curvature")
 
 
 def null_words(result: Walks, t: int, theme: str) -> list[str]:
@@ -56,8 +56,8 @@ def letters(result: Walks) -> str:
     if one is None or one.rescales:
         return SYMBOLS
     if one.follows:
-        return text("{words}, γ is added to each w", words=SYMBOLS)
-    return text("{words}, V is the null direction", words=SYMBOLS)
+        return text("{words}; γ is added to each w", words=SYMBOLS)
+    return text("{words}; V is the null direction", words=SYMBOLS)
 
 
 def _rule(result: Walks, t: int) -> str:

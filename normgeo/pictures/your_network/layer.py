@@ -152,7 +152,7 @@ class Neurons(NamedTuple):
                 "The weights of neuron {h} are {over} times as long as at its balance ◇; the "
                 "others are within a factor of {factor:g}.",
                 h=int(far[0]),
-                over=number(over, 2),
+                over=number(over, 3),
                 factor=NEAR,
             )
         return near < len(self.over_balance), text(
