@@ -105,6 +105,10 @@ def test_link_and_line_that_embeds_are_copied(server, open_page, wait_settled):
         assert page.evaluate("navigator.clipboard.readText()") == copied
 
 
+MOVED = "(tab) => tab.getBoundingClientRect().y < 120"
+"""Whether the page has moved to what a tab holds; what comes late moves it again."""
+
+
 def opened_tabs(page: Page, wait_settled: Callable[[Page], None], path: str) -> Iterator[str]:
     """The names of the tabs of a page, each of them open."""
     tabs = page.get_by_role("tab")
@@ -113,7 +117,7 @@ def opened_tabs(page: Page, wait_settled: Callable[[Page], None], path: str) -> 
         tab.click()
         wait_settled(page)
         expect(tab).to_have_attribute("aria-selected", "true")
-        assert tab.bounding_box()["y"] < 120, "the page has moved to what the tab holds"
+        page.wait_for_function(MOVED, arg=tab.element_handle())
         yield str(tab.text_content())
 
 

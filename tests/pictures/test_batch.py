@@ -525,11 +525,14 @@ def test_code_names_what_differs_from_the_defaults(subtests):
             compile(code, name, "exec")
 
 
+GRAY = "Gray: a. The colored share one μ and σ: z = (a − μ)/σ."
+
+
 @pytest.mark.parametrize(
     ("name", "said", "after"),
     [
-        ("axes", "Gray: a. z = (a − μ)/σ, μ and σ of the color.", "Accuracy: mean and range of "),
-        ("channels", "Gray: a. z = (a − μ)/σ, μ and σ of the color.", "Faded: "),
+        ("axes", GRAY, "Accuracy: mean and range of "),
+        ("channels", GRAY, "Faded: "),
     ],
 )
 def test_what_gray_and_color_are_is_said_on_pages_and_slides(name, said, after):

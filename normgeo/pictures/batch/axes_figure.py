@@ -71,7 +71,7 @@ def _sheet(result: Axes, m: int, place: Place, theme: str) -> Sheet:
         columns.append(accuracy_figure.panel(measured, m, SHARE, theme))
         bands = [accuracy_figure.headline(measured, m, theme)]
         about, brief = accuracy_figure.about(measured), accuracy_figure.in_short(measured)
-    across = text("Gray: a. z = (a − μ)/σ, μ and σ of the color.")
+    across = text("Gray: a. The colored share one μ and σ: z = (a − μ)/σ.")
     faded = cases_drawn(m, place.down.cells)
     said = told(
         theme,
@@ -88,7 +88,7 @@ def _panel(result: Axes, m: int, key: str, place: Place, theme: str) -> Panel:
     title, found = str(SHARINGS[key].title), result.panels[m][key]
     look, color = THEMES[theme], name_color(title, theme)
     high = place.down.length + 2 * EDGE  # a ring and the lines of a frame are whole at its ends
-    sides = text("images × channels") if result.images else text("cases × neurons")
+    sides = text("each row: an image") if result.images else text("each row: a case")
     return Panel(
         {**HIDDEN, "range": [-0.6, 100.6]},
         {

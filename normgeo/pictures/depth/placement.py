@@ -53,9 +53,9 @@ class Placement(NamedTuple):
 
     @property
     def bands(self) -> str:
-        """What bands show."""
+        """What bands and hollow marks show."""
         runs = len(WARMING) * self.found.settings["seeds"]
-        return text("Bands: all {runs} runs.", runs=runs)
+        return text("Bands: all {runs} runs. Hollow: no warm-up.", runs=runs)
 
 
 def compute(settings: Settings, progress: Progress) -> Placement:

@@ -60,7 +60,6 @@ def figure(result: Placement, theme: str) -> go.Figure:
     still = [
         *(trace for number_ in PANELS for trace in _bands(found, number_, theme)),
         *(trace for number_ in PANELS for trace in _lines(found, number_, theme)),
-        _hollow(theme),
     ]
     moving = [_marks(found, depth, theme) for depth in found.depths]
     sheets = [_sheet(result, depth, theme) for depth in found.depths]
@@ -231,19 +230,6 @@ def _lines(found: Accuracy, number_: int, theme: str) -> Iterator[go.Scatter]:
             ),
             **on_panel(number_),
         )
-
-
-def _hollow(theme: str) -> go.Scatter:
-    """What a hollow mark is, for the legend."""
-    ring = {"size": 12, "symbol": "circle-open", "color": THEMES[theme].ink, "line": {"width": 2}}
-    return go.Scatter(
-        x=[None],
-        y=[None],
-        mode="markers",
-        name=text("□ ◇ no warm-up"),
-        showlegend=True,
-        marker=ring,
-    )
 
 
 def _marks(found: Accuracy, depth: int, theme: str) -> list[dict[str, Any]]:

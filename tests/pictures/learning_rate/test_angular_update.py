@@ -232,7 +232,7 @@ def test_words_of_steps_end_inside_a_phone(subtests: pytest.Subtests) -> None:
 @pytest.mark.parametrize(
     ("state", "words", "images"),
     [
-        ({}, "Color: the loss, equal along each ray;", 1),
+        ({}, "Color: the loss, equal along each ray,", 1),
         ({"eps": 0.5}, "Almost wedges", 5),
         ({"method": "standard"}, "No wedges: the loss changes along a ray,", 5),
         ({"statistics": "frozen"}, "No wedges: the loss changes along a ray,", 5),
@@ -309,14 +309,14 @@ def test_lines_have_the_styles_that_mean_measured_predicted_and_claimed() -> Non
     assert styles == {
         "measured": "solid",
         "law": "dash",
-        "‖G‖ constant": "dot",
+        "if ‖G‖ stayed": "dot",
     }
 
 
 def test_key_of_the_angles_stands_over_them_and_names_what_the_other_law_is() -> None:
     """tan θ = η‖G‖/‖w‖: it falls as 1/‖w‖ if ‖G‖ stays, which it does not."""
     for optimizer, law, other in (
-        ("gradient_descent", 2, "‖G‖ constant"),
+        ("gradient_descent", 2, "if ‖G‖ stayed"),
         ("adam", 1, "∝ 1/‖w‖²"),
     ):
         figure = drawn(Settings(optimizer=optimizer))
@@ -387,5 +387,5 @@ def test_what_is_said_of_the_shades_of_the_loss_is_true_in_the_dark(captions):
     result = PICTURES["turn"].compute(Settings(dataset="wine"))
     for theme in ("light", "dark"):
         said = captions("turn", result, theme).replace("\N{NO-BREAK SPACE}", " ")
-        assert "ray; the stronger, the larger." in said.replace("<br>", " "), theme
+        assert "ray, larger where the color is stronger." in said.replace("<br>", " "), theme
         assert "arker" not in said, theme
