@@ -161,11 +161,12 @@ STUDY = Study(
     name="experiments",
     title=text("Small experiments, with and without layer norm"),
     alt=text(
-        "A row for each claim with a dot for each seed: the steps of one method to the best of the "
-        "other, as a share of its own; and whether the claim holds. Below, a pair of axes for each "
-        "experiment: the figure on held-out cases against the steps of training, a gray line "
-        "without a norm, a blue one with batch norm, broken where it is everywhere, a green one "
-        "with layer norm, each on a band over the seeds."
+        "A row for each claim with a dot for each seed, or for several at one place with their "
+        "number: the steps of one method to the best of the other, as a share of its own; and "
+        "whether the claim holds. Below, a pair of axes for each experiment: the figure on "
+        "held-out cases against the steps of training, a gray line without a norm, a blue one with "
+        "batch norm, broken where it is everywhere, a green one with layer norm, each on a band "
+        "over the seeds."
     ),
     uses=(),
     compute=compute,
