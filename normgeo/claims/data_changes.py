@@ -141,7 +141,7 @@ CLAIMS = (
         _feature_shift,
         FAILS,
         "invariance?cell=layer.case_offsets&columns=all",
-        repair=text("if w·γ is the same for every neuron"),
+        repair=text("if a shift γ has equal w·γ for all w"),
         remark=text(
             "The re-scaling is ignored, and so is a shift of the summed inputs. For one number "
             "added to all features, equal w·γ means equal sums of the weights."
