@@ -398,7 +398,13 @@ class Looked:
         else:
             page.bring_to_front()
             page.set_viewport_size({"width": width, "height": height})
-            page.emulate_media(color_scheme=scheme)
+            if not page.evaluate(
+                "(one) => matchMedia(`(prefers-color-scheme: ${one})`).matches", scheme
+            ):
+                page.emulate_media(color_scheme=scheme)
+                # Streamlit asks for the page anew, which would bring this one back from the next.
+                page.evaluate("new Promise(requestAnimationFrame)")
+                settled(page)
             if page.evaluate("location.pathname + location.search") != address:
                 page.evaluate(GO, address)
         settled(page)
