@@ -374,42 +374,37 @@ def phone(open_page: OpenPage) -> Page:
 
 
 class Looked:
-    """A projector and a phone that tests look at: what they do to a page ends with its address.
+    """Projectors and phones that tests look at: what they do to a page ends with its address.
 
-    The application is loaded once; addresses are gone to as a browser goes back, by its history.
+    The application is loaded once for each theme, which a test must leave as it is: Streamlit asks
+    for its page anew when the theme changes, and with much else to do that page may stay where the
+    next was asked for. Addresses are gone to as a browser goes back, by its history.
     """
 
     def __init__(self, pages: Pages, server: str):
         self.pages, self.server = pages, server
-        self.shown: dict[bool, Page] = {}
+        self.shown: dict[tuple[bool, str], Page] = {}
 
     def at(
         self, address: str, screen: tuple[int, int] = (1280, 720), scheme: str = "light"
     ) -> Page:
         """The page of an address, settled, at its top."""
         width, height = screen
-        touch = screen == PHONE
+        kind = touch, _ = screen == PHONE, scheme
         if "?" not in address:  # else it takes the settings of the page before along
             address += f"?seed={Settings.seed}"
-        page = self.shown.pop(touch, None)  # one that does not settle is not shown again
+        page = self.shown.pop(kind, None)  # one that does not settle is not shown again
         if page is None:
             page = self.pages.open(width, height, touch=touch, scheme=scheme)
             page.goto(self.server + address)
         else:
             page.bring_to_front()
             page.set_viewport_size({"width": width, "height": height})
-            if not page.evaluate(
-                "(one) => matchMedia(`(prefers-color-scheme: ${one})`).matches", scheme
-            ):
-                page.emulate_media(color_scheme=scheme)
-                # Streamlit asks for the page anew, which would bring this one back from the next.
-                page.evaluate("new Promise(requestAnimationFrame)")
-                settled(page)
             if page.evaluate("location.pathname + location.search") != address:
                 page.evaluate(GO, address)
         settled(page)
         page.evaluate(TO_THE_TOP)
-        self.shown[touch] = page
+        self.shown[kind] = page
         return page
 
 

@@ -207,9 +207,12 @@ EMPTY = """() => {
 
 
 @pytest.mark.parametrize("path", first(["/learning_rate", *PATHS.values()]))
-def test_phone_cuts_nothing_and_has_no_accessibility_violation(look_at, wait_settled, axe, path):
+def test_phone_cuts_nothing_and_has_no_accessibility_violation(
+    server, phone, wait_settled, axe, path
+):
     """Its tabs in the dark, as a wide screen opens them in the light."""
-    phone = look_at(path, PHONE)
+    phone.goto(server + path)
+    wait_settled(phone)
     assert axe(phone) == []
     switch(phone, "dark")
     assert axe(phone, only=COLORS) == []
