@@ -271,6 +271,7 @@ def test_scale_of_a_slider_has_its_ends_and_where_it_opens(look_at, wait_settled
         for key, end in (("Home", 0), ("End", -1)):
             slider.get_by_role("slider").press(key)
             expect(slider.locator("output")).to_have_text(re.compile(f" {re.escape(labels[end])}$"))
+            wait_settled(page)
 
 
 def test_phone_has_pages_in_a_menu_and_controls_in_a_row_that_opens(server, phone, wait_settled):
