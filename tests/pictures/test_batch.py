@@ -525,7 +525,7 @@ def test_code_names_what_differs_from_the_defaults(subtests):
             compile(code, name, "exec")
 
 
-GRAY = "Gray: a. The colored share one μ and σ: z = (a − μ)/σ."
+GRAY = "Gray: a. Colored: one μ and σ, z = (a − μ)/σ."
 
 
 @pytest.mark.parametrize(

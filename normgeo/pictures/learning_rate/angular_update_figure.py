@@ -169,7 +169,7 @@ def _angle_title(result: AngularUpdate) -> str:
 def _other(result: AngularUpdate) -> tuple[Array, str]:
     """The angles by the other power, and its name: for gradient descent, when it would hold."""
     power = 3 - result.curve.optimizer.power
-    name = text("if ‖G‖ stayed") if power == 1 else _law(result, power)
+    name = text("with ‖G‖ fixed") if power == 1 else _law(result, power)
     return result.curve.angles_by_power(power), name
 
 

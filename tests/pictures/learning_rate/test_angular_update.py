@@ -309,14 +309,14 @@ def test_lines_have_the_styles_that_mean_measured_predicted_and_claimed() -> Non
     assert styles == {
         "measured": "solid",
         "law": "dash",
-        "if ‖G‖ stayed": "dot",
+        "with ‖G‖ fixed": "dot",
     }
 
 
 def test_key_of_the_angles_stands_over_them_and_names_what_the_other_law_is() -> None:
     """tan θ = η‖G‖/‖w‖: it falls as 1/‖w‖ if ‖G‖ stays, which it does not."""
     for optimizer, law, other in (
-        ("gradient_descent", 2, "if ‖G‖ stayed"),
+        ("gradient_descent", 2, "with ‖G‖ fixed"),
         ("adam", 1, "∝ 1/‖w‖²"),
     ):
         figure = drawn(Settings(optimizer=optimizer))
