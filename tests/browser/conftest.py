@@ -399,7 +399,7 @@ class Looked:
             page.goto(self.server + address)
         else:
             page.bring_to_front()
-            # Where a slider rests is said 200 ms later, and brings it back from the next address.
+            # What a component is about to tell would bring it back from the next address.
             settled(page)
             page.set_viewport_size({"width": width, "height": height})
             if page.evaluate("location.pathname + location.search") != address:

@@ -6,9 +6,9 @@ from urllib.parse import unquote
 
 import pytest
 import segno
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, WebSocketRoute, expect
 
-from .conftest import address, query, shared
+from .conftest import GO, address, query, shared
 
 
 def svg(uri: str) -> str:
@@ -111,3 +111,33 @@ def test_slider_keeps_its_frame_whatever_changes_next(server, open_page, wait_se
     page.go_back()
     wait_settled(page)
     frame_is("0.5", "½")
+
+
+@pytest.mark.parametrize("before", ["symmetry?seed=0", "recurrent?seed=1"])
+def test_who_goes_back_before_the_slider_has_told_is_not_brought_back(
+    server, own_page, wait_settled, before
+):
+    """A busy server hears of both at once."""
+    page, held = own_page, []
+
+    def hold(socket: WebSocketRoute) -> None:
+        app = socket.connect_to_server()
+        socket.on_message(lambda said: held.append(said) if busy else app.send(said))
+        release.append(app.send)
+
+    busy, release = False, []
+    page.route_web_socket("**/stream*", hold)
+    page.goto(f"{server}/{before}")
+    wait_settled(page)
+    page.evaluate(GO, "/recurrent?seed=0")
+    wait_settled(page)
+    busy = True
+    page.locator(".frames input").first.press("ArrowRight")
+    page.go_back(wait_until="commit")
+    page.wait_for_timeout(400)
+    busy = False
+    for said in held:
+        release[-1](said)
+    page.wait_for_timeout(400)
+    wait_settled(page)
+    assert address(page) == f"{server}/{before}"

@@ -52,7 +52,6 @@ class Player {
   // Shows another figure, {data, layout, frames}, at one of its frames.
   open(figure, place) {
     this.stop();
-    this.cancel();
     const { frames = [], ...base } = figure;
     Object.assign(this, { base, frames, place });
     this.steps = base.layout.meta.steps;
@@ -69,7 +68,6 @@ class Player {
 
   async end() {
     this.stop();
-    this.cancel();
     this.observer.disconnect();
     players.delete(this.plot);
     this.base = null;
@@ -218,6 +216,7 @@ class Player {
 
   stop() {
     this.slider?.stop();
+    this.cancel();
   }
 
   rests() {
@@ -255,6 +254,8 @@ class Player {
 const players = (window.framePlayers = new Map());
 
 window.addEventListener("resize", () => players.forEach((player) => player.look()));
+// Who goes back has left the page: a report would bring it back.
+window.addEventListener("popstate", () => players.forEach((player) => player.stop()));
 // What a hand does elsewhere meets a page that knows where the slider rests.
 for (const hand of ["pointerdown", "keydown"]) {
   window.addEventListener(hand, ({ target }) => players.forEach((player) => {

@@ -61,7 +61,6 @@ export default async function ({ data, parentElement, setStateValue }) {
     box.setAttribute("aria-describedby", data.alt);
   } else if (player.steps && player.place !== place) {
     player.stop();
-    player.cancel();
     player.move(place);
   }
   shown.set(data.alt, { box, player, text: data.figure, count });
