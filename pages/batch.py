@@ -7,7 +7,7 @@ from normgeo.ui.tabs import tabs
 
 settings = frame.begin(
     "batch",
-    text("Which axis is averaged, and what does a small batch cost?"),
+    text("What does a small batch cost, and why?"),
     symbols="a|z|μ|σ|S|m|η|case|neuron|frozen statistics",
     controls=("dataset",),
     more=(

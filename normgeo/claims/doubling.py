@@ -180,7 +180,7 @@ CLAIMS = (
         _curvature_halves,
         FAILS,
         "learning_rate?tab=fisher",
-        repair=text("of the gradient and of the length ds"),
+        repair=text("of the gradient and of ds = √(dwᵀF dw)"),
         remark=text(
             "The block of the Fisher matrix changes by a factor of ¼, and along w itself there "
             "is no curvature. The block between a doubled and another weight vector changes by "

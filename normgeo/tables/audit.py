@@ -181,7 +181,7 @@ def headline(audited: Sequence[Audited]) -> str:
 def totals(audited: Sequence[Audited]) -> str:
     """Return what the marks say, and how many statements are not of the paper, in sentences."""
     return text(
-        "Cross: wrong as written; green: what is true. ≈: true if the green holds. {more} more, "
+        "Cross: wrong as written; green: what is true. ≈: true if the blue holds. {more} more, "
         "not in the paper, are checked too.",
         more=sum(one.claim.kind != PAPER_SAYS for one in audited),
     )

@@ -167,7 +167,7 @@ def test_other_page_while_it_trains_leaves_nothing_behind(server, page, wait_set
 def test_deep_link_shows_its_picture(look_at):
     page = look_at("/batch?batch_size=2&dataset=wine")
     expect(page.get_by_role("heading", level=1)).to_have_text(
-        "Which axis is averaged, and what does a small batch cost?"
+        "What does a small batch cost, and why?"
     )
     label = page.locator(".st-key-figure_axes .frames output").first
     expect(label).to_have_text("cases in the batch: m = 2")

@@ -10,7 +10,7 @@ from normgeo.settings import Settings
 
 def test_page_answers_with_the_shapes_of_all_four_methods(shown):
     page = shown("batch")
-    assert page.app.title[0].value == "Which axis is averaged, and what does a small batch cost?"
+    assert page.app.title[0].value == "What does a small batch cost, and why?"
     assert page.figures == ["axes", "noise"]
     words = page.captions("axes")
     for method in ("batch norm", "layer norm", "instance norm", "group norm"):
