@@ -35,7 +35,7 @@ IS_ANSWERED = """() => {
     return window.talk.answered === window.talk.asked;
 }"""
 
-# Also that the script has run, its result has arrived and fonts are loaded.
+# Also that the script has run, its result has arrived, nothing is computed and fonts are loaded.
 IS_SETTLED = f"""() => {{
     const answered = ({IS_ANSWERED})();
     const app = document.querySelector('[data-testid=stApp]');
@@ -43,7 +43,7 @@ IS_SETTLED = f"""() => {{
         && app.dataset.testConnectionState === 'CONNECTED'
         && app.dataset.testScriptState === 'notRunning'
         && document.querySelector('h1') !== null
-        && document.querySelector('[data-testid=stSkeleton]') === null
+        && document.querySelector('[data-testid=stSkeleton], [data-testid=stProgress]') === null
         && document.querySelector('[data-stale=true]') === null
         && [...document.querySelectorAll('.figure')].every((box) =>
             box.clientWidth === 0 || box.querySelector('.main-svg') !== null)
