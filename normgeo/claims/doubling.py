@@ -180,12 +180,12 @@ CLAIMS = (
         _curvature_halves,
         FAILS,
         "learning_rate?tab=fisher",
-        repair=text("of the gradient and of ds = √(dwᵀF dw)"),
+        repair=text("of the gradient; the curvature changes by ¼"),
         remark=text(
-            "The block of the Fisher matrix changes by a factor of ¼, and along w itself there "
-            "is no curvature. The block between a doubled and another weight vector changes by "
-            "½ under a softmax; in the paper's own models, whose outputs are independent, it "
-            "is 0."
+            "The block of the Fisher matrix changes by a factor of ¼, so that a length "
+            "ds = √(dwᵀF dw) changes by ½; along w itself there is no curvature. The block "
+            "between a doubled and another weight vector changes by ½ under a softmax; in the "
+            "paper's own models, whose outputs are independent, it is 0."
         ),
     ),
     Claim(

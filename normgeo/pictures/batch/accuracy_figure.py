@@ -102,11 +102,10 @@ def in_short(result: Accuracy) -> str:
 def headline(result: Accuracy, m: int, theme: str) -> Band:
     """The accuracies at batches of m."""
     shares = (
-        f'<b style="color:{_color(key, theme)}">{_share(result, key, m).replace(" ", KEPT)}</b>'
+        f'<b style="color:{_color(key, theme)}">{_share(result, key, m)}</b>'
         for key in result.shares
     )
-    words = text("<b>Test accuracy, trained in batches of{kept}{m}:</b>", kept=KEPT, m=m)
-    return Band([f"{words}  {', '.join(shares)}"], LARGE)
+    return Band([f"<b>{text('Test accuracy:')}</b>  {', '.join(shares)}"], LARGE)
 
 
 def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
@@ -126,6 +125,7 @@ def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
             "range": [math.log10(low / 2.1), math.log10(high * 1.25)],
             "tickvals": ticks,
             "ticktext": [str(size) for size in ticks],
+            "showgrid": False,  # it would be over the line of the slider
             "title": text("cases in the batch m"),
         },
         _up(result),
@@ -169,10 +169,14 @@ def _none(sizes: list[int], method: str, theme: str) -> dict[str, Any]:
 
 def _share(result: Accuracy, method: str, m: int) -> str:
     told = result.at(method, m)
-    name = NORMALIZERS[method].title
+    normalizer = NORMALIZERS[method]
+    per = text("μ per case")
+    if normalizer.shared_by_cases:
+        per = text("μ of 1 case") if m == 1 else text("μ of {m} cases", m=m)
+    name = text("{name} ({per})", name=normalizer.title, per=per).replace(" ", KEPT)
     if told is None:
         return text("{name}: σ = 0, no z", name=name)
-    return text("{name} {share:.0%}", name=name, share=told[0])
+    return text("{name}{kept}{share:.0%}", name=name, kept=KEPT, share=told[0])
 
 
 def _color(method: str, theme: str) -> str:

@@ -88,7 +88,9 @@ def _panel(result: Axes, m: int, key: str, place: Place, theme: str) -> Panel:
     title, found = str(SHARINGS[key].title), result.panels[m][key]
     look, color = THEMES[theme], name_color(title, theme)
     high = place.down.length + 2 * EDGE  # a ring and the lines of a frame are whole at its ends
-    sides = text("each row: an image") if result.images else text("each row: a case")
+    sides = (
+        text("row: image, column: channel") if result.images else text("row: case, column: neuron")
+    )
     return Panel(
         {**HIDDEN, "range": [-0.6, 100.6]},
         {
@@ -175,7 +177,7 @@ def _shapes(
             "y0": down.low(min(m, last)) - 1,
             "y1": down.high(last) + 1,
             "fillcolor": look.paper,
-            "opacity": 0.65,
+            "opacity": 0.8,
             "line": {"width": 0},
         },
         {

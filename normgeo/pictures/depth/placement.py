@@ -40,7 +40,7 @@ class Placement(NamedTuple):
         settings = self.found.settings
         return text(
             "{method}, width {width}; {epochs} epochs of Adam on {cases:,} digits, best of {rates} "
-            "learning rates on {validation} others, tested on {tested}. {bands}",
+            "rates on {validation} others, tested on {tested}. Lines: means. {bands}",
             method=NORMALIZERS[settings["method"]].title.capitalize(),
             width=settings["width"],
             cases=settings["cases"][0],

@@ -100,6 +100,7 @@ def _across(found: Accuracy) -> dict[str, Any]:
         # The deepest first: where some labels have no room, its own stays.
         "tickvals": found.depths[::-1],
         "ticktext": [str(one) for one in found.depths[::-1]],
+        "showgrid": False,  # it would be over the line of the slider
         "title": text("blocks"),
     }
 

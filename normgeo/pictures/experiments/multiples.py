@@ -60,7 +60,7 @@ class Experiment(NamedTuple):
         told = VERDICTS[self.verdict]
         if self.verdict != "not at this size":
             return told
-        seeds = f"≤ {max(self.shares):.0%}" if self.faster else text("mixed")
+        seeds = text("faster") if self.faster else text("mixed")
         return text("{told}: {seeds}", told=told, seeds=seeds)
 
     @property

@@ -110,9 +110,9 @@ def null_directions(settings: Settings, progress: Progress) -> NullDirections:
         model.normalizer, model.layout.neurons, model.layout.features, model.family.key
     )
     about = text(
-        "{model}, G = {G}{variant}",
+        "{model}{groups}{variant}",
         model=caption(it),
-        G=model.normalizer.groups,
+        groups=f", G = {model.normalizer.groups}" if "G" in "".join(terms) else "",
         variant=variant(model.normalizer),
     )
     found = NullDirections(null, None, terms, _grid(used, model), model, about, ())
