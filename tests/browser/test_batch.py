@@ -39,8 +39,8 @@ def move(page, m):
     label = page.locator(".st-key-figure_axes .frames output").first
     expect(label).to_have_text(f"cases in the batch: m = {m}")
     # It stands in the picture as soon as that is drawn.
-    heading = page.locator(CAPTION.format(name="axes")).filter(has_text="in batches")
-    expect(heading).to_contain_text(re.compile(rf"in batches of\s{m}(?!\d)"))
+    heading = page.locator(CAPTION.format(name="axes")).filter(has_text="Test accuracy:")
+    expect(heading).to_contain_text(re.compile(rf"μ of\s{m}\scase"))
 
 
 def z_of(result, m):

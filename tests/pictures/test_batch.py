@@ -319,8 +319,8 @@ def test_main_picture_says_what_a_batch_of_two_costs():
     assert layer - batch > 0.2
     assert abs(layer - result.told("layer", 128)[0]) < 0.03
     words = figure_words("axes", Settings())
-    assert f"batch norm {batch:.0%}" in words
-    assert f"layer norm {layer:.0%}" in words
+    assert f"batch norm (μ of 2 cases) {batch:.0%}" in words
+    assert f"layer norm (μ per case) {layer:.0%}" in words
     told = PICTURES["axes"].description(result)
     assert f"batch norm: none at m = 1, {batch:.0%} at m = 2," in told
     rows = of(PICTURES["axes"].table(result).records(), batch=2, method="batch norm")
