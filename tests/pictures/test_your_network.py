@@ -86,7 +86,7 @@ def test_each_layer_begins_with_what_is_particular_about_it() -> None:
     for layer, decays in (("batch", True), ("layer", False)):
         words = [note.text for note in made(layer=layer)[1].layout.annotations]
         assert any("at ◇ both balance" in one for one in words) is decays
-        assert any(f": a layer with {layer} norm." in one for one in words)
+        assert any(f"”, with {layer} norm." in one for one in words)
     assert trace(made(layer="batch", neuron=3)[1], "balance: growth = weight decay").text == (
         "neuron 3’s balance",
         "neuron 11’s balance",

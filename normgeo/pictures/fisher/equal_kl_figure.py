@@ -179,7 +179,7 @@ def _axes(result: EqualKL, theme: str) -> list[Panel]:
         up = {
             "range": [-y, y],
             "nticks": 5,
-            "title": "" if n > 1 else text("steepest across {w}, × ‖{w}‖", w=w),
+            "title": "" if n > 1 else text("at right angles to {w}, × ‖{w}‖", w=w),
         }
         if not (plane.small or result.with_weights):
             up["scaleanchor"] = f"x{n}"

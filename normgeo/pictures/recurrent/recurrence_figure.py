@@ -84,7 +84,7 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
             {key: number(curves.hidden[-1], 2) for key, curves in methods.items()},
         ),
         (
-            text("<b>effect at the end</b>, for t = 0"),
+            text("<b>effect on the last state</b>, t = 0"),
             {key: f"× {power_of_ten(log, 2 if abs(log) < 3 else 1)}" for key, log in norms.items()},
         ),
         (
@@ -208,7 +208,7 @@ def _axes(result: Recurrences) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     every = [each for methods in result.curves.values() for each in methods.values()]
     last = max(int(each.times[-1]) for each in every)
     steps = {"range": [0, last], "dtick": _tick(last), "title": text("step t")}
-    changed = {**steps, "title": text("step t of the change")}
+    changed = {**steps, "title": text("step t of a small change")}
     heights = _heights(every)
     return [
         (steps, heights["yaxis"]),

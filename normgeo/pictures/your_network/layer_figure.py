@@ -76,7 +76,7 @@ def figure(result: Neurons, theme: str) -> go.Figure:
             panel._replace(notes=[said], shapes=below)
             for panel, said in zip((turning, each), words, strict=True)
         )
-    norm = text("{title!s}: a layer with {norm}.", title=result.title, norm=result.normalizer.title)
+    norm = text("Layer “{title!s}”, with {norm}.", title=result.title, norm=result.normalizer.title)
     first, *others = result.headline
     # What ε does has a tab: here it is drawn if it is the answer.
     answers = first not in result.of_turning
