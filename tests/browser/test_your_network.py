@@ -91,6 +91,7 @@ def test_file_given_is_drawn_and_its_roles_corrected(server, page, wait_settled,
     table.scroll_into_view_if_needed()
     box = table.bounding_box()
     table.click(position={"x": box["width"] - 60, "y": 35 + 17})
+    expect(table.locator("[role=gridcell][aria-selected=true]")).to_have_count(1)
     wait_settled(page)
     page.keyboard.press("Enter")
     expect(page.locator("#portal [role=combobox]")).to_be_focused()
