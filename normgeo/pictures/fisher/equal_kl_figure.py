@@ -172,14 +172,16 @@ def _axes(result: EqualKL, theme: str) -> list[Panel]:
         x, y = 1.7 * plane.far if plane.small else _extent(result)
         tick = 0.5 if result.with_weights and not plane.small else round_number(x / 2)
         along = {"title": text("a direction at random across {w}, × ‖{w}‖", w=w), "nticks": 6}
+        across = text("steepest across {w}, × ‖{w}‖", w=w)
         if result.with_weights:
             ticks = [-2 * tick, -tick, 0, tick, 2 * tick]
             names = [_multiple(1 + one, w) for one in ticks]
             along = {"tickvals": ticks, "ticktext": names}
+            across = text("at right angles to {w}, × ‖{w}‖", w=w)
         up = {
             "range": [-y, y],
             "nticks": 5,
-            "title": "" if n > 1 else text("at right angles to {w}, × ‖{w}‖", w=w),
+            "title": "" if n > 1 else across,
         }
         if not (plane.small or result.with_weights):
             up["scaleanchor"] = f"x{n}"

@@ -180,3 +180,10 @@ def test_weights_are_named_where_a_wedge_lies_along_them():
         assert ("along the weights →" in words) == wedge
         names = [*(figure.layout.xaxis.ticktext or [])]
         assert names == (["0", "½ W", "W", "1½ W", "2W"] if wedge else [])
+
+
+def test_directions_across_the_weights_are_told_apart():
+    titles = {"equal_kl": "at right angles to W, × ‖W‖", "across": "steepest across W, × ‖W‖"}
+    for name, up in titles.items():
+        figure = PICTURES[name].figure(result_of(name, dataset="wine", method="layer"), "light")
+        assert figure.layout.yaxis.title.text == up
