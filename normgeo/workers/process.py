@@ -63,6 +63,15 @@ class WorkerProcess:
         return bool(self._process.is_alive())
 
     @property
+    def processor(self) -> float:
+        """The processor time that the process has taken, in seconds; 0 if it has ended."""
+        try:
+            taken = psutil.Process(self.pid).cpu_times()
+        except psutil.Error:
+            return 0.0
+        return float(taken.user + taken.system)
+
+    @property
     def memory(self) -> float:
         """The resident memory of the process in bytes; 0 if it has ended."""
         try:
@@ -96,7 +105,7 @@ class WorkerProcess:
             run.end(error=Defect(traceback.format_exc()))
 
     def _watch(self, run: Run, limits: Limits) -> None:
-        last = monotonic() + limits.seconds
+        last = self.processor + limits.seconds
         patience = float("inf")
         why = ""
         while True:
@@ -117,9 +126,10 @@ class WorkerProcess:
                 self.end()
                 run.end(why=_too_large(limits))
                 return
-            if not run.stopping and (now > last or not run.wanted(limits.moment)):
+            late = self.processor > last
+            if not run.stopping and (late or not run.wanted(limits.moment)):
                 run.stopping = True
-                why = _too_long(limits) if now > last else ""
+                why = _too_long(limits) if late else ""
                 patience = now + limits.patience
                 self._tasks.send_bytes(STOP)
             if now > patience:
@@ -142,8 +152,9 @@ class WorkerProcess:
 
 def _too_long(limits: Limits) -> str:
     return text(
-        "This computation reached the limit of {seconds:g} s and was stopped there. Ask for fewer "
-        "neurons, steps or groups, or use Python or the command line, which have no such limit.",
+        "This computation reached the limit of {seconds:g} s of processor time and was stopped "
+        "there. Ask for fewer neurons, steps or groups, or use Python or the command line, which "
+        "have no such limit.",
         seconds=limits.seconds,
     )
 

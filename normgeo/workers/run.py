@@ -18,7 +18,8 @@ class Limits:
     """Limits of a run and of a worker.
 
     Attributes:
-        seconds: of a run, from its beginning; then it is stopped and returns a part.
+        seconds: of processor time of a run, so that none is stopped because a machine is busy;
+            then it is stopped and returns a part.
         bytes: of memory during a run; a worker that holds more is ended.
         kept_bytes: of memory after a run; a worker that holds more is replaced.
         patience: seconds for a stopped run to return a part, even if several runs share a

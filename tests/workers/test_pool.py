@@ -78,6 +78,14 @@ def until_stopped(progress):
     return step
 
 
+def busy_until_stopped(progress):
+    """The same, and never rests."""
+    step = 0
+    while progress.tell(step, 10**9):
+        step += 1
+    return step
+
+
 def in_parts(progress):
     for letter in "ab":
         progress.give(letter)
@@ -210,13 +218,27 @@ def test_run_that_nobody_waits_for_is_given_up_after_a_moment(pool):
 
 def test_run_ends_at_its_limit_with_what_it_has_and_says_so(pool):
     pool.limits = replace(pool.limits, seconds=1.5)
-    run = ended(pool.ask("a", "long", until_stopped))
+    run = ended(pool.ask("a", "long", busy_until_stopped))
     assert not run.whole
     assert run.result > 0
     assert run.why == (
-        "This computation reached the limit of 1.5 s and was stopped there. Ask for fewer neurons, "
-        "steps or groups, or use Python or the command line, which have no such limit."
+        "This computation reached the limit of 1.5 s of processor time and was stopped there. Ask "
+        "for fewer neurons, steps or groups, or use Python or the command line, which have no such "
+        "limit."
     )
+
+
+def test_run_is_not_stopped_because_a_busy_machine_lets_it_wait(pool):
+    def waits(progress):
+        done = 0
+        while done < 20 and progress.tell(done, 20):
+            time.sleep(0.1)
+            done += 1
+        return done
+
+    pool.limits = replace(pool.limits, seconds=1.0)
+    run = ended(pool.ask("a", "waits", waits))
+    assert (run.result, run.whole, run.why) == (20, True, "")
 
 
 @pytest.mark.exhaustive
