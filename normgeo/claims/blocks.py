@@ -179,7 +179,7 @@ CLAIMS = (
     ),
     Claim(
         "equation_13",
-        text("The Fisher matrix of every normalized model is Eq. 13 with Eq. 14."),
+        text("Eq. 13 with Eq. 14 gives the Fisher matrix of every normalized model."),
         text("section 5.2.2, Eq. 13 and 14"),
         _equation_13,
         FAILS,

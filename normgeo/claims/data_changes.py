@@ -134,14 +134,13 @@ CLAIMS = (
     Claim(
         "feature_shift",
         text(
-            "Layer norm ignores shifts of the features of a single case, and their re-scaling by a "
-            "factor δ > 0."
+            "Layer norm ignores a shift and a re-scaling (δ > 0) of the features of a single case."
         ),
         text("section 7"),
         _feature_shift,
         FAILS,
         "invariance?cell=layer.case_offsets&columns=all",
-        repair=text("if a shift γ has equal w·γ for all w"),
+        repair=text("of a shift γ only if w·γ is equal for all w"),
         remark=text(
             "The re-scaling is ignored, and so is a shift of the summed inputs. For one number "
             "added to all features, equal w·γ means equal sums of the weights."

@@ -175,12 +175,12 @@ CLAIMS = (
     ),
     Claim(
         "curvature_halves",
-        text("Where a weight vector doubles, the curvature along it changes by a factor of ½."),
+        text("Where a weight vector doubles, the curvature along it halves."),
         text("section 5.2.2"),
         _curvature_halves,
         FAILS,
         "learning_rate?tab=fisher",
-        repair=text("of the gradient; the curvature changes by ¼"),
+        repair=text("of the gradient; curvature falls to ¼"),
         remark=text(
             "The block of the Fisher matrix changes by a factor of ¼, so that a length "
             "ds = √(dwᵀF dw) changes by ½; along w itself there is no curvature. The block "
@@ -219,7 +219,7 @@ CLAIMS = (
         _turn_halves,
         FAILS,
         "learning_rate",
-        remark=text("It falls to a quarter: half the gradient at twice the radius."),
+        remark=text("It falls to a quarter: half the gradient over twice the length."),
         kind=FOLLOWS,
     ),
 )

@@ -7,7 +7,7 @@ from typing import final
 
 from normgeo.base.text import text
 
-COUPLINGS = {"exact": text("exact coupling"), "paper": text("Eq. 13")}
+COUPLINGS = {"exact": "", "paper": text(", Eq. 13")}
 """The included part of J: all of it, or each neuron's outputs by its own parameters only."""
 
 
@@ -20,7 +20,7 @@ class WhichFisher:
         coupling: of COUPLINGS. N: the number of cases. phi: φ, the dispersion.
 
     >>> print(WhichFisher("exact", 178, 0.5))
-    expected Fisher information, per case, exact coupling; N = 178, φ = 0.5
+    expected Fisher information, per case; N = 178, dispersion φ = 0.5
 
     """
 
@@ -36,7 +36,7 @@ class WhichFisher:
     def __str__(self) -> str:
         return str(
             text(
-                "{kind}, {coupling}; N = {N:,}, φ = {phi:g}",
+                "{kind}{coupling}; N = {N:,}, dispersion φ = {phi:g}",
                 kind=self.kind,
                 coupling=COUPLINGS[self.coupling],
                 N=self.N,

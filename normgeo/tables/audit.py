@@ -178,11 +178,16 @@ def headline(audited: Sequence[Audited]) -> str:
     )
 
 
-def totals(audited: Sequence[Audited]) -> str:
-    """Return what the marks say, and how many statements are not of the paper, in sentences."""
+KEY = text(
+    "Cross: wrong as written. Green: what is true. Metric: the Fisher matrix, how strongly the "
+    "outputs react."
+)
+
+
+def others(audited: Sequence[Audited]) -> str:
+    """Return what stands beside a condition, and how many statements are not of the paper."""
     return text(
-        "Cross: wrong as written; green: what is true. ≈: true if the blue holds. {more} more, "
-        "not in the paper, are checked too.",
+        "≈: true if the blue holds. {more} more, not in the paper, are checked too.",
         more=sum(one.claim.kind != PAPER_SAYS for one in audited),
     )
 

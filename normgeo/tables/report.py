@@ -15,6 +15,7 @@ from normgeo.tables import marks
 from normgeo.tables.audit import (
     DIGITS,
     EXAMPLES_TOLD,
+    KEY,
     WORDS,
     by_kind,
     by_quantity,
@@ -22,12 +23,12 @@ from normgeo.tables.audit import (
     headline,
     inexact,
     name,
+    others,
     remarks,
     repaired,
     shown,
     spread,
     summary,
-    totals,
 )
 
 TITLE = text("The paper, checked")
@@ -81,7 +82,8 @@ def _content(
         "title": TITLE,
         "parts": [*([("", wrong)] if wrong else []), *parts],
         "headline": _headline(audited, of).removesuffix(".") if of else "",
-        "totals": totals(of) if of else "",
+        "totals": KEY if of else "",
+        "others": others(of) if of else "",
         "home": home,
     }
 

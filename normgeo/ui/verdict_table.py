@@ -272,11 +272,14 @@ def _duals() -> tuple[str, str]:
 
 
 def _change(transform: Transform) -> str:
-    """A change in a sign and what it changes, as in "all +" or "one w ×"."""
+    """A change by what it does to W or X, as in "W+γ" or "one w×δ"."""
     which, sign = transform.operation.symbol.split()
+    changed, by = transform.matrix, text("δ") if sign == "×" else text("γ")
     if transform.operation.one_row:
-        which = f"{which} {transform.matrix.lower()}"
-    return str(text("{which} {sign}", which=which, sign=sign))
+        changed = text("one {row}", row=changed.lower())
+    if which == "own":
+        return str(text("own {by}", by=by))
+    return str(text("{changed}{sign}{by}", changed=changed, sign=sign, by=by))
 
 
 def _label(row: str, normalizer: Normalizer) -> str:

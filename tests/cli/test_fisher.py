@@ -102,7 +102,7 @@ def test_every_format_says_which_fisher_which_scale_and_what_explains(
             ("exact", 1.0, 178)
         }
         return
-    assert "xpected Fisher information, per case, exact coupling; N = 178, φ = 1" in words
+    assert "xpected Fisher information, per case; N = 178, dispersion φ = 1" in words
     assert "layer norm, Wine, Bernoulli outputs, H = 4, D = 13" in words
     assert "By formula, for generic weights and many generic cases: 14." in words
     if format == "text":

@@ -182,7 +182,8 @@ def test_fisher_says_what_it_is():
     F = fisher(model, X, "dense", "paper")
     assert (F.coupling, F.form, F.phi, F.N) == ("paper", "dense", 0.7, 9)
     assert repr(F) == (
-        "<expected Fisher information, per case, Eq. 13; N = 9, φ = 0.7; dense form, P=42>"
+        "<expected Fisher information, per case, Eq. 13; N = 9, dispersion φ = 0.7; dense form, "
+        "P=42>"
     )
     assert Fisher(model.linearize(X), model.family, model.phi).coupling == "exact"
 

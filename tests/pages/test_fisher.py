@@ -25,7 +25,7 @@ def test_default_is_the_wedge_of_layer_norm_beside_the_ellipse_of_the_standard_m
     assert page.query == {}
     assert page.figures == ["equal_kl"]
     words = page.captions("equal_kl").replace("\N{NO-BREAK SPACE}", " ")
-    assert "expected Fisher information, per case, exact coupling; N = 1,797, φ = 1" in words
+    assert "expected Fisher information, per case; N = 1,797, dispersion φ = 1" in words
     assert "Digits, Bernoulli outputs, H = 10 neurons, D = 61 features" in words
     assert words.index("<b>an ellipse</b>") < words.index("<b>a wedge, </b>")
     assert "each class against the rest" in page.words

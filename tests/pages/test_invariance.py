@@ -326,7 +326,7 @@ def test_a_counterexample_stands_beside_the_picture_of_a_no_in_a_line(shown):
 def test_heads_of_columns_name_what_one_row_is():
     content = verdict_table.data({}, COLUMNS["paper"], "", None, False)
     heads = [column["label"] for column in content["columns"]]
-    assert heads == ["all ×", "all +", "one w ×", "all ×", "all +", "one x ×"]
+    assert heads == ["W×δ", "W+γ", "one w×δ", "X×δ", "X+γ", "one x×δ"]
 
 
 def test_blackboard_of_a_yes_says_that_there_is_none(shown):

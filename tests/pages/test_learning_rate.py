@@ -36,12 +36,12 @@ def test_default_is_batch_norm_on_digits_at_twice_the_norm(shown):
     words = page.captions("turn")
     assert "<b>batch norm</b>, weights of neuron 0: first step of gradient descent" in words
     assert (
-        "Twice as long, it turns ¼ as far: half the gradient at twice the radius<"
+        "Twice as long, it turns ¼ as far: half the gradient over twice the length<"
         in words.replace("<br>", " ")
     )
     assert page.query == {}
     longer = shown("learning_rate", growth="4").captions("turn").replace("<br>", " ")
-    assert "4 times as long, it turns 1/16 as far: ¼ of the gradient at that radius<" in longer
+    assert "4 times as long, it turns 1/16 as far: ¼ of the gradient over that length<" in longer
 
 
 def test_one_switch_answers_for_each_optimizer_on_the_first_screen(shown):
@@ -52,7 +52,7 @@ def test_one_switch_answers_for_each_optimizer_on_the_first_screen(shown):
     assert page.query == {"dataset": "wine", "steps": "5", "optimizer": "adam"}
     assert factors(page) == ["2", "1", "½", "1"]
     words = page.captions("turn").replace("<br>", " ")
-    assert "Twice as long, it turns ½ as far: the same step at twice the radius<" in words
+    assert "Twice as long, it turns ½ as far: the same step over twice the length<" in words
     assert "first step of Adam, η = " in words
     assert "angle θ of a step; law: tan θ ∝ 1/‖w‖" in page.captions("turn")
     assert "Adam on all parameters" in page.captions("descent"), "one setting for the page"
@@ -109,9 +109,7 @@ def test_fisher_tab_has_the_doubling_table_and_the_ellipse(shown):
     assert rows["F of the doubled w"] == ["× ¼", "× 0.25", "no"]
     assert rows["gradient of the loss"] == ["× ½", "× 0.5", "yes"]
     assert rows["turn by one gradient step"] == ["× ¼", "× 0.25", "no"]
-    assert "expected Fisher information, per case, exact coupling; N = 178" in page.captions(
-        "ellipse"
-    )
+    assert "expected Fisher information, per case; N = 178" in page.captions("ellipse")
     assert "The ½ is right for the gradient" in page.words
 
 
@@ -121,7 +119,7 @@ def test_equation_plugs_in_the_numbers_of_the_picture(shown):
     before, after = re.findall(r"(\d\.\d+) → (\d\.\d+), predicted", page.captions("turn"))[0]
     assert rf"\tan\theta &= \frac{{0.5 \cdot {float(before):.3g}}}{{1}}" in formula
     assert rf"\tan\theta &= \frac{{0.5 \cdot {float(after):.3g}}}{{4}}" in formula
-    assert "Half the gradient at twice the radius: the turn is a quarter." in page.words
+    assert "Half the gradient over twice the length: the turn is a quarter." in page.words
 
 
 def test_equation_of_adam_has_the_length_of_its_step(shown):

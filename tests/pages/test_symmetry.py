@@ -47,10 +47,10 @@ def test_default_is_batch_norm_on_digits_one_against_the_rest(shown):
     assert page.figures == ["walk"]
     assert f"<b>10 of 610 {SINGULAR}</b>" in head(page)
     assert "Bernoulli outputs, H = 10 neurons, D = 61 features" in head(page)
-    assert "formula and count agree: H = 10" in head(page)
+    assert "the formula gives the same: H = 10" in head(page)
     words = page.captions("walk")
     assert "<b>1</b> by weight matrix re-scaling" in words
-    assert "<b>9</b> more by weight vector re-scaling" in words
+    assert "<b>9</b> more of 10 by weight vector re-scaling" in words
     assert "<b>KL = 0:</b>" in words
     assert "each class against the rest" in page.words
     assert len(page.sent(page.figures[0])["figure"]) < 150_000
@@ -59,8 +59,8 @@ def test_default_is_batch_norm_on_digits_one_against_the_rest(shown):
 def test_singular_values_and_reasons_stand_in_a_tab(shown):
     page = shown("symmetry", tab="spectrum")
     words = page.captions("symmetry")
-    assert "<b>10 of 610 directions are null</b><br>formula and count agree: H = 10" in words
-    assert "expected Fisher information, per case, exact coupling; N = 1,797, φ = 1" in words
+    assert "<b>10 of 610 directions are null</b><br>the formula gives the same: H = 10" in words
+    assert "expected Fisher information, per case; N = 1,797, dispersion φ = 1" in words
     assert "Bernoulli outputs, H = 10 neurons, D = 61 features" in words
     assert bars(page) == [1, 9, 0]
 
@@ -103,7 +103,7 @@ def test_the_method_is_named_over_its_walk(shown):
 def test_layer_norm_has_its_shifts_and_its_scale(shown):
     page = shown("symmetry", method="layer")
     assert f"<b>62 of 610 {SINGULAR}</b>" in head(page)
-    assert "formula and count agree: GD + G = 61 + 1 = 62" in head(page)
+    assert "the formula gives the same: GD + G = 61 + 1 = 62" in head(page)
     assert "<b>61</b> more by weight matrix re-centering" in page.captions("walk")
     assert row(page, f"{YES} weight matrix re-centering")[1:] == ["61 of 61", "0°"]
     assert row(page, f"{NO} weight vector re-scaling")[1:] == ["1 of 10", "81°"]
@@ -127,7 +127,7 @@ def test_method_goes_into_the_url_and_changes_the_picture(shown):
 
 def test_softmax_is_a_reason_where_it_is_asked_for(shown):
     page = shown("symmetry", dataset="wine", family="categorical", method="batch")
-    assert "formula and count agree: H + max(0, D − H) = 4 + 9 = 13" in head(page)
+    assert "the formula gives the same: H + max(0, D − H) = 4 + 9 = 13" in head(page)
     assert "<b>9</b> more by the softmax" in page.captions("walk")
     assert "each class against the rest" not in page.words
 
@@ -175,7 +175,7 @@ def test_eq_13_does_not_see_the_symmetries_of_layer_statistics(shown, subtests):
 def test_epsilon_leaves_the_directions_of_the_center_only(shown):
     page = shown("symmetry", dataset="wine", method="layer", eps="0.1")
     assert f"13 of 52 {SINGULAR}" in head(page)
-    assert "formula and count agree: GD = 13" in head(page)
+    assert "the formula gives the same: GD = 13" in head(page)
     assert "D = 13 features, G = 1, ε = 0.1" in head(page)
 
 

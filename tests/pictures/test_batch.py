@@ -319,7 +319,7 @@ def test_main_picture_says_what_a_batch_of_two_costs():
     assert layer - batch > 0.2
     assert abs(layer - result.told("layer", 128)[0]) < 0.03
     words = figure_words("axes", Settings())
-    assert f"batch norm (μ of 2 cases) {batch:.0%}" in words
+    assert f"batch norm (2 cases: z = ±1) {batch:.0%}" in words
     assert f"layer norm (μ per case) {layer:.0%}" in words
     told = PICTURES["axes"].description(result)
     assert f"batch norm: none at m = 1, {batch:.0%} at m = 2," in told
@@ -525,7 +525,7 @@ def test_code_names_what_differs_from_the_defaults(subtests):
             compile(code, name, "exec")
 
 
-GRAY = "Gray: a. Colored: one μ and σ, z = (a − μ)/σ."
+GRAY = "Gray: a, the summed input. Colored: one μ and σ, z = (a − μ)/σ."
 
 
 @pytest.mark.parametrize(
@@ -540,5 +540,5 @@ def test_what_gray_and_color_are_is_said_on_pages_and_slides(name, said, after):
     layout = view.figure(view.compute(Settings()), "light").layout
     assert sum(one.text.endswith(said) for one in layout.annotations) == 1
     on_slide = [one.get("text", "") for one in layout.meta["slide"]["annotations"].values()]
-    (slide,) = (words.replace("<br>", " ") for words in on_slide if "Gray: a." in words)
+    (slide,) = (words.replace("<br>", " ") for words in on_slide if "Gray: a, " in words)
     assert slide.startswith(f"{said} {after}")

@@ -172,7 +172,9 @@ def _share(result: Accuracy, method: str, m: int) -> str:
     normalizer = NORMALIZERS[method]
     per = text("μ per case")
     if normalizer.shared_by_cases:
-        per = text("μ of 1 case") if m == 1 else text("μ of {m} cases", m=m)
+        per = {1: text("μ of 1 case"), 2: text("2 cases: z = ±1")}.get(
+            m, text("μ of {m} cases", m=m)
+        )
     name = text("{name} ({per})", name=normalizer.title, per=per).replace(" ", KEPT)
     if told is None:
         return text("{name}: σ = 0, no z", name=name)

@@ -55,7 +55,7 @@ class Placement(NamedTuple):
     def bands(self) -> str:
         """What bands and hollow marks show."""
         runs = len(WARMING) * self.found.settings["seeds"]
-        return text("Bands: all {runs} runs. Hollow: no warm-up.", runs=runs)
+        return text("Bands: all {runs} runs. Hollow: no warm-up of the rate.", runs=runs)
 
 
 def compute(settings: Settings, progress: Progress) -> Placement:

@@ -145,5 +145,5 @@ def _warm_up(found: Accuracy, depth: int) -> str:
         if found.ahead((kind, "with"), (kind, "without"), depth)
     ]
     if not helped:
-        return text("A warm-up does not clearly help.")
+        return text("A warm-up of the learning rate does not clearly help.")
     return text("A warm-up helps {names}.", names=listed(helped))

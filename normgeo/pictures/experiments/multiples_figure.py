@@ -30,7 +30,7 @@ HIGH, STEPS_HIGH = (125, 170), (230, 300)  # pixels of a panel
 IN_A_ROW = 4
 THIN = 2.5  # of a line in so small a panel
 KEY = text(
-    "Claim: the colored method is faster. Holds: all dots (runs) ≤ {share}, the paper’s speedup in "
+    "Claim: the colored method is faster. Holds: all dots (runs) ≤ {share}, the speedup in section "
     "6.1. Fails: none below 100%. Else open.",
     share=f"{FASTER:.0%}",
 )

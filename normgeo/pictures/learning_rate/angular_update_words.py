@@ -13,7 +13,7 @@ from normgeo.pictures.learning_rate.angular_update import APART, AngularUpdate, 
 from normgeo.pictures.style.annotations import colored, halo, sized, width
 from normgeo.pictures.style.template import SIZE, SMALL
 
-RADIUS = {2.0: text("twice the radius"), 0.5: text("half the radius")}
+LENGTH = {2.0: text("twice the length"), 0.5: text("half the length")}
 FACTOR = 28  # type of the four numbers that answer the question
 CLEAR, FREE = 3, 14  # pixels between the words of two steps: at least, and where one can choose
 NEAR = 0.01  # of a factor
@@ -51,10 +51,10 @@ def why(result: AngularUpdate, step: int) -> str:
     if abs(turn.after / turn.before / expected - 1) >= SMALL_ANGLE:
         turned = text("tan θ is {share} as large", share=_share(expected))
     return text(
-        "{long}, {turned}: {pushed} at {radius}.",
+        "{long}, {turned}: {pushed} over {length}.",
         long=long,
         pushed=_gradient(pushed.predicted or 0.0) if linear else text("the same step"),
-        radius=RADIUS.get(norm.factor, text("that radius")),
+        length=LENGTH.get(norm.factor, text("that length")),
         turned=turned,
     )
 

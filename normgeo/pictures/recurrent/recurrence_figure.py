@@ -84,7 +84,7 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
             {key: number(curves.hidden[-1], 2) for key, curves in methods.items()},
         ),
         (
-            text("<b>effect on the last state</b>, t = 0"),
+            text("<b>effect of t = 0</b> on the last state"),
             {key: f"× {power_of_ten(log, 2 if abs(log) < 3 else 1)}" for key, log in norms.items()},
         ),
         (

@@ -97,7 +97,7 @@ class NullDirections:
             k = self.null.dimension
             return text("by formula {formula}, but {k} are counted", formula=formula, k=k)
         if self.null.clear:
-            return text("formula and count agree: {formula}", formula=formula)
+            return text("the formula gives the same: {formula}", formula=formula)
         return text("by formula {formula}: float64 does not decide", formula=formula)
 
 

@@ -86,18 +86,15 @@ def _reasons(result: Walks, theme: str) -> list[Tiles]:
     if result.chosen is None and result.found.null.dimension:
         return [Tiles([[text("Stopped before the null directions were explained.")]], SIZE)]
     muted = THEMES[theme].muted
-    told = [
-        (
-            one,
-            text("<b>{count}</b> more by {title}", count=one.count, title=one.title)
-            if place
-            else text("<b>{count}</b> by {title}", count=one.count, title=one.title),
-        )
-        for place, one in enumerate(result.directions)
-    ]
-    tiles = [
-        [words if one is result.chosen else colored(words, muted, SIZE)] for one, words in told
-    ]
+    why = result.found.explanation
+    explained = {one.key: one.held for one in why.reasons} if why else {}
+    tiles = []
+    for place, one in enumerate(result.directions):
+        more = text("more ") if place else ""
+        if explained.get(one.reason, one.count) > one.count:
+            more = text("more of {held} ", held=explained[one.reason])
+        words = text("<b>{count}</b> {more}by {title}", count=one.count, more=more, title=one.title)
+        tiles.append([words if one is result.chosen else colored(words, muted, SIZE)])
     return [Tiles(tiles, SIZE)] if tiles else []
 
 

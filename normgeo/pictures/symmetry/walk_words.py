@@ -11,7 +11,7 @@ from normgeo.pictures.style.annotations import colored, sized
 from normgeo.pictures.style.template import LARGE, SIZE, SMALL, THEMES
 from normgeo.pictures.symmetry.walk import Walks
 
-SYMBOLS = text("KL: how far the outputs move, per case. F: its curvature")
+SYMBOLS = text("KL: how far the outputs move, per case. F: the curvature of KL")
 
 
 def null_words(result: Walks, t: int, theme: str) -> list[str]:

@@ -76,7 +76,9 @@ def figure(result: Neurons, theme: str) -> go.Figure:
             panel._replace(notes=[said], shapes=below)
             for panel, said in zip((turning, each), words, strict=True)
         )
-    norm = text("Layer “{title!s}”, with {norm}.", title=result.title, norm=result.normalizer.title)
+    method, why = result.normalizer.title, [BALANCE] if placed else []
+    norm = text("Layer “{title!s}”, with {norm}.", title=result.title, norm=method)
+    briefly = text("With {norm}.", norm=method)
     first, *others = result.headline
     # What ε does has a tab: here it is drawn if it is the answer.
     answers = first not in result.of_turning
@@ -92,7 +94,7 @@ def figure(result: Neurons, theme: str) -> go.Figure:
             ),
         ],
         rows=[[turning, each, *epsilon]],
-        foot=[told(theme, " ".join([norm, *([BALANCE] if placed else [])]))],
+        foot=[told(theme, " ".join([norm, *why]), on_slide=[" ".join([briefly, *why])])],
         phone=[[1], [0], [2]][: 2 + answers],
     ).on(
         [

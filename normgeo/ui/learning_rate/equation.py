@@ -50,7 +50,7 @@ def equation(settings: Settings, drawn: AngularUpdate) -> None:
                     "z does not change with ‖w‖: the loss is constant along the ray, and the "
                     "gradient G = ∂L/∂w has no part along w."
                 ),
-                text("Half the gradient at twice the radius: the turn is a quarter."),
+                text("Half the gradient over twice the length: the turn is a quarter."),
                 text(
                     "The step is tangent, so the norm only grows, and the same gradient then turns "
                     "the weights less: on the unit sphere the learning rate is η/‖w‖². The next "
@@ -75,7 +75,8 @@ def _of_scale_free(drawn: AngularUpdate) -> tuple[str, ...]:
     return (
         text("z does not change with ‖w‖, so a vector twice as long has half the gradient."),
         text(
-            "{optimizer} makes the step as long as before: at twice the radius the turn is a half.",
+            "{optimizer} makes the step as long as before: over twice the length the turn is a "
+            "half.",
             optimizer=drawn.curve.optimizer.title,
         ),
         text("{sentence}", sentence=drawn.curve.optimizer.assumes),

@@ -80,7 +80,7 @@ def test_eps_bends_the_wedge_and_says_so() -> None:
 def test_fisher_and_its_scale_are_named_on_the_figure() -> None:
     figure = ELLIPSE.figure(ELLIPSE.compute(QUICK), "light")
     words = " ".join(a.text for a in figure.layout.annotations)
-    assert "expected Fisher information, per case, exact coupling; N = 178, φ = 1" in words
+    assert "expected Fisher information, per case; N = 178, dispersion φ = 1" in words
 
 
 def test_block_without_two_tangent_directions_has_no_ellipse(sentence_of) -> None:

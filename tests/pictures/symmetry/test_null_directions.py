@@ -58,7 +58,7 @@ def test_bars_are_the_reasons_and_their_counts():
     assert titles == ["weight matrix re-scaling", "weight matrix re-centering", "no known reason"]
     assert "13 independent tangents" in bars.hovertext[1].replace("<br>", " ")
     words = " ".join(note.text for note in figure.layout.annotations).replace("<br>", " ")
-    assert "formula and count agree: GD + G = 13 + 1 = 14" in words
+    assert "the formula gives the same: GD + G = 13 + 1 = 14" in words
     assert not re.search(r"\de[-−+]", words)
 
 
