@@ -6,10 +6,13 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
+from threading import Thread
 
 import plotly.graph_objects as go
+import psutil
 import pytest
 from PIL import Image, ImageChops, ImageStat
 from playwright.sync_api import Page, expect
@@ -25,7 +28,7 @@ from normgeo.settings import Settings
 from tests.pairwise import first
 from tools.settled import still
 
-from .conftest import shared
+from .conftest import LONGEST, shared
 from .test_margins import LOOK_AT_FILE
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -194,6 +197,33 @@ def test_threads_and_event_loops_may_export(figure: go.Figure) -> None:
         drawn.append(pool.submit(lambda: asyncio.run(inside_a_loop())))
         for content in drawn:
             check("png", content.result())
+
+
+@pytest.mark.exhaustive
+def test_a_browser_that_does_not_say_that_it_closes_keeps_no_export_waiting(
+    figure: go.Figure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have ended before it could answer, and the next export waits for its turn."""
+    monkeypatch.setattr(static, "CLOSING", 1)
+    before = set(psutil.Process().children(recursive=True))
+    opened: set[psutil.Process] = set()
+
+    def export_with_a_browser_that_is_suspended() -> None:
+        with static.browser() as draw:
+            assert draw(figure, "png")
+            opened.update(set(psutil.Process().children(recursive=True)) - before)
+            for process in opened:
+                process.suspend()
+
+    exporting = Thread(target=export_with_a_browser_that_is_suspended, daemon=True)
+    exporting.start()
+    exporting.join(LONGEST / 1000)
+    for process in opened:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    assert opened
+    assert not exporting.is_alive()
+    check("png", to_bytes(figure, "png", title=TITLE, alt=ALT))
 
 
 def test_a_browser_that_does_not_start_is_one_sentence(

@@ -7,7 +7,7 @@ import logging
 from base64 import b64decode
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock, Thread
 from typing import Any
@@ -26,7 +26,8 @@ WIDTH, HEIGHT, SCALE = 960, 540, 2
 
 Draw = Callable[[go.Figure, str], bytes]
 
-_PATIENCE = 90  # seconds for a browser to draw a figure
+_PATIENCE = 90  # seconds for a browser to start, and to draw a figure
+CLOSING = 20  # seconds for a browser to close
 
 # The page that draws: a figure comes as a script, since messages to a browser are short.
 _PAGE = """<!DOCTYPE html>
@@ -91,7 +92,13 @@ def browser() -> Iterator[Draw]:
     )
     from choreographer.utils import TmpDirectory
 
-    gone = BrowserClosedError, BrowserDepsError, BrowserFailedError, ChannelClosedError
+    gone = (
+        BrowserClosedError,
+        BrowserDepsError,
+        BrowserFailedError,
+        ChannelClosedError,
+        TimeoutError,
+    )
 
     # It would add its own words to the sentence of an exception.
     logging.getLogger("choreographer").setLevel(logging.CRITICAL)
@@ -100,8 +107,8 @@ def browser() -> Iterator[Draw]:
         folder = TmpDirectory(sneak=chromium.is_isolated())
         try:
             try:
-                run(chromium.open())
-                tab = run(_opened(chromium, folder.path))
+                run(asyncio.wait_for(chromium.open(), _PATIENCE))
+                tab = run(asyncio.wait_for(_opened(chromium, folder.path), _PATIENCE))
             except gone as error:
                 raise BrowserMissing(
                     "The browser {path!s} does not start. Set BROWSER_PATH to another one, or "
@@ -112,7 +119,9 @@ def browser() -> Iterator[Draw]:
                 asyncio.wait_for(_drawn(tab, folder.path, still(figure), format), _PATIENCE)
             )
         finally:
-            run(chromium.close())
+            # It may end before it answers, or never; where nobody waits any more, it is killed.
+            with suppress(TimeoutError):
+                run(asyncio.wait_for(chromium.close(), CLOSING))
             folder.clean()
 
 
