@@ -179,8 +179,8 @@ def headline(audited: Sequence[Audited]) -> str:
 
 
 KEY = text(
-    "Cross: wrong as written. Green: what is true. Metric: the Fisher matrix, how strongly the "
-    "outputs react."
+    "Cross: wrong as written. Green: what is true. Metric: how strongly outputs react (Fisher). "
+    "Gain: learned scale."
 )
 
 

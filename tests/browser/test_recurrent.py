@@ -66,7 +66,7 @@ def test_one_slider_drives_all_panels_and_the_words_and_keeps_the_legend(recurre
     assert after["normed"] == before["normed"] == pytest.approx(1)
     assert after["memory"] < after["kept"]
     assert "dies" in captions(recurrent)
-    names = ["no norm", "layer norm", "growth predicted for infinite width"]
+    names = ["no norm", "layer norm", "growth predicted for many neurons"]
     assert legend(recurrent) == names, "the first move deleted it once"
     recurrent.wait_for_url("**radius=0.5*")
 

@@ -18,7 +18,7 @@ def test_page_answers_with_the_shapes_of_all_four_methods(shown):
     for part in ("μ per neuron", "of 8 numbers", "μ per case, group", "of 4 numbers"):
         assert part in words
     accuracy = PICTURES["axes"].compute(Settings()).told("layer", 2)[0]
-    assert f"layer norm (μ per case) {accuracy:.0%}" in words
+    assert f"layer norm {accuracy:.0%}" in words
     assert page.app.get("exception") == []
 
 

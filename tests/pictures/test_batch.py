@@ -319,8 +319,9 @@ def test_main_picture_says_what_a_batch_of_two_costs():
     assert layer - batch > 0.2
     assert abs(layer - result.told("layer", 128)[0]) < 0.03
     words = figure_words("axes", Settings())
-    assert f"batch norm (2 cases: z = ±1) {batch:.0%}" in words
-    assert f"layer norm (μ per case) {layer:.0%}" in words
+    assert "Of 2 cases z is always ±1." in words
+    assert f"batch norm {batch:.0%}" in words
+    assert f"layer norm {layer:.0%}" in words
     told = PICTURES["axes"].description(result)
     assert f"batch norm: none at m = 1, {batch:.0%} at m = 2," in told
     rows = of(PICTURES["axes"].table(result).records(), batch=2, method="batch norm")
@@ -523,6 +524,22 @@ def test_code_names_what_differs_from_the_defaults(subtests):
             code = PICTURES[name].code(Settings(**changed))
             assert "Settings(seed=5, theme='dark')" in code
             compile(code, name, "exec")
+
+
+@pytest.mark.parametrize("name", ["axes", "channels"])
+def test_the_larger_the_summed_input_the_stronger_its_gray(name):
+    """z of a case is +1 where its summed input is the larger of two: so it must look."""
+    result = PICTURES[name].compute(Settings())
+    cells = np.asarray(PICTURES[name].figure(result, "light").data[0].z, dtype=int)
+    values = result.values
+    if name == "channels":
+        N, C, R, S = values.shape
+        padded = np.pad(cells, ((0, 1), (0, 1))).reshape(N, R + 1, C, S + 1)
+        cells = padded[:, :R, :, :S].transpose(2, 0, 1, 3).reshape(C, -1)
+        values = values.transpose(1, 0, 2, 3).reshape(C, -1)
+    for a, gray in zip(values, cells, strict=True) if name == "channels" else [(values, cells)]:
+        assert (np.diff(gray.ravel()[np.argsort(a, axis=None)]) >= 0).all()
+        assert (gray.min(), gray.max()) == (1, 255)
 
 
 GRAY = "Gray: a, the summed input. Colored: one μ and σ, z = (a − μ)/σ."

@@ -53,7 +53,7 @@ CURVES = {
 def test_verdict_of_a_statement_is_that_of_the_curves_with_its_mark(name):
     figure = ALL.figure(Multiples((learned(CURVES[name]),)), "light")
     words = " ".join(note.text for note in figure.layout.annotations).replace("<br>", " ")
-    assert "Claim: the colored method is faster." in words
+    assert "Claim: the colored method is much faster." in words
     (row,) = figure.layout.yaxis.ticktext
     color = legible(GREEN, THEMES["light"].paper, THEMES["light"].ink)
     assert row == f'DRAW: <b style="color:{color}">layer</b> vs no norm', "as its dots"

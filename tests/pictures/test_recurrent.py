@@ -154,7 +154,7 @@ def test_a_frame_is_what_opening_there_draws_with_its_legend(few, subtests):
                 named = [trace["name"] for trace in moved[0] if trace["showlegend"]]
                 plain, *others = named
                 assert plain == "no norm"
-                assert others[-1] == "growth predicted for infinite width"
+                assert others[-1] == "growth predicted for many neurons"
 
 
 def test_starting_radius_off_the_frames_becomes_one():
@@ -256,7 +256,7 @@ def test_panels_show_all_activations_beside_the_radius_one(radii, subtests):
             assert shown == [
                 "no norm",
                 "layer norm",
-                "growth predicted for infinite width",
+                "growth predicted for many neurons",
             ]
 
 

@@ -105,7 +105,10 @@ def headline(result: Accuracy, m: int, theme: str) -> Band:
         f'<b style="color:{_color(key, theme)}">{_share(result, key, m)}</b>'
         for key in result.shares
     )
-    return Band([f"<b>{text('Test accuracy:')}</b>  {', '.join(shares)}"], LARGE)
+    told = text("Test accuracy:").replace(" ", KEPT)
+    if m == 2:
+        told = f"{text('Of 2 cases z is always ±1.')} {told}"
+    return Band([f"<b>{told}</b>  {', '.join(shares)}"], LARGE)
 
 
 def panel(result: Accuracy, m: int, share: float, theme: str) -> Panel:
@@ -170,12 +173,13 @@ def _none(sizes: list[int], method: str, theme: str) -> dict[str, Any]:
 def _share(result: Accuracy, method: str, m: int) -> str:
     told = result.at(method, m)
     normalizer = NORMALIZERS[method]
-    per = text("μ per case")
-    if normalizer.shared_by_cases:
-        per = {1: text("μ of 1 case"), 2: text("2 cases: z = ±1")}.get(
-            m, text("μ of {m} cases", m=m)
-        )
-    name = text("{name} ({per})", name=normalizer.title, per=per).replace(" ", KEPT)
+    name = normalizer.title
+    if m != 2:  # of which more is said
+        per = text("μ per case")
+        if normalizer.shared_by_cases:
+            per = text("μ of 1 case") if m == 1 else text("μ of {m} cases", m=m)
+        name = text("{name} ({per})", name=name, per=per)
+    name = name.replace(" ", KEPT)
     if told is None:
         return text("{name}: σ = 0, no z", name=name)
     return text("{name}{kept}{share:.0%}", name=name, kept=KEPT, share=told[0])

@@ -142,10 +142,10 @@ def _array(values: Array, place: Place) -> dict[str, Any]:
 
 
 def _shades(values: Array, axis: tuple[int, ...] | None) -> Array:
-    """Values from 1 to 255, the largest along `axis` at 255."""
-    size = np.abs(values)
-    most = size.max(axis=axis, keepdims=True)
-    shades: Array = np.round(1 + 254 * size / np.where(most > 0, most, 1)).astype(np.uint8)
+    """Values from 1 to 255, along `axis` from the smallest to the largest."""
+    least, most = (end(axis=axis, keepdims=True) for end in (values.min, values.max))
+    share = (values - least) / np.where(most > least, most - least, 1)
+    shades: Array = np.round(1 + 254 * share).astype(np.uint8)
     return shades
 
 

@@ -40,7 +40,7 @@ class Placement(NamedTuple):
         settings = self.found.settings
         return text(
             "{method}, width {width}; {epochs} epochs of Adam on {cases:,} digits, best of {rates} "
-            "rates on {validation} others, tested on {tested}. Lines: means. {bands}",
+            "rates on {validation}, tested on {tested}. Lines: means. {bands}",
             method=NORMALIZERS[settings["method"]].title.capitalize(),
             width=settings["width"],
             cases=settings["cases"][0],
@@ -55,7 +55,7 @@ class Placement(NamedTuple):
     def bands(self) -> str:
         """What bands and hollow marks show."""
         runs = len(WARMING) * self.found.settings["seeds"]
-        return text("Bands: all {runs} runs. Hollow: no warm-up of the rate.", runs=runs)
+        return text("Bands: {runs} runs. Hollow: no learning-rate warm-up.", runs=runs)
 
 
 def compute(settings: Settings, progress: Progress) -> Placement:

@@ -46,7 +46,7 @@ BLOCKS = {
 }
 """What a block makes of the stream x, by the place of its norm."""
 GLYPHS = {"circle": "●", "square": "■", "diamond": "◆"}
-LIMITS, BRIEFLY = text("Other networks may differ."), text("Other data may differ.")
+LIMITS = text("Data may differ.")
 LABELED = 0.5, 0.75, 0.9, 0.95, 0.97  # accuracies at the axis
 CLEAR = "rgba(0,0,0,0)"
 HIGH = 195, 205  # pixels of a panel
@@ -83,7 +83,7 @@ def _sheet(result: Placement, depth: int, theme: str) -> Sheet:
             answer(advice(found, depth)),
             Band(
                 [evidence(found, depth)[1]],
-                on_slide=[f"{small_depths(found)} {result.bands} {BRIEFLY}".strip()],
+                on_slide=[f"{small_depths(found)} {result.bands} {LIMITS}".strip()],
                 brief=True,
             ),
         ],

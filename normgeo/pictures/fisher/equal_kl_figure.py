@@ -41,7 +41,7 @@ def figure(result: EqualKL, theme: str) -> go.Figure:
     kl = text("KL: how far the outputs move, in nats per case")
     which = kl if base.letter == "W" else text("{name}; {kl}", name=base.name, kl=kl)
     about = text("{which}; {about}; {fisher}", which=which, about=base.caption, fisher=base.which)
-    foot = [told(theme, about, on_slide=[kl])]
+    foot = [told(theme, about, on_slide=[text("{kl}. F: its curvature", kl=kl)])]
     sheet = Sheet(_answer(result), rows=[_axes(result, theme)], foot=foot)
     whole, _ = drawn([sheet], [*moving[opening], *points, _estimated(look)], theme)
     if planes:

@@ -108,7 +108,7 @@ def wide_layers(ink: str) -> go.Scatter:
     return go.Scatter(
         x=[None],
         y=[None],
-        name=text("growth predicted for infinite width"),
+        name=text("growth predicted for many neurons"),
         mode="lines",
         line={"color": ink, "width": 2, "dash": PREDICTED},
         showlegend=True,

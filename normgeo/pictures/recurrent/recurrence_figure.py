@@ -208,7 +208,7 @@ def _axes(result: Recurrences) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     every = [each for methods in result.curves.values() for each in methods.values()]
     last = max(int(each.times[-1]) for each in every)
     steps = {"range": [0, last], "dtick": _tick(last), "title": text("step t")}
-    changed = {**steps, "title": text("step t of a small change")}
+    changed = {**steps, "title": text("small change made at step t")}
     heights = _heights(every)
     return [
         (steps, heights["yaxis"]),

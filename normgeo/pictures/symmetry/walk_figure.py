@@ -29,7 +29,6 @@ from normgeo.pictures.style.sheet import (
 from normgeo.pictures.style.template import LARGE, SIZE, THEMES
 from normgeo.pictures.symmetry.walk import Walks, headline
 from normgeo.pictures.symmetry.walk_words import (
-    SYMBOLS,
     about,
     kl_words,
     letters,
@@ -57,7 +56,13 @@ def figure(result: Walks, theme: str) -> go.Figure:
                 told(
                     theme,
                     "; ".join(map(str, (*about(result), letters(result)))),
-                    on_slide=[SYMBOLS],
+                    on_slide=[
+                        text(
+                            "KL: how far the {family} outputs move, per case. F: the curvature of "
+                            "KL",
+                            family=result.found.model.family.title,
+                        )
+                    ],
                 )
             ],
             right=8,
@@ -86,13 +91,9 @@ def _reasons(result: Walks, theme: str) -> list[Tiles]:
     if result.chosen is None and result.found.null.dimension:
         return [Tiles([[text("Stopped before the null directions were explained.")]], SIZE)]
     muted = THEMES[theme].muted
-    why = result.found.explanation
-    explained = {one.key: one.held for one in why.reasons} if why else {}
     tiles = []
     for place, one in enumerate(result.directions):
         more = text("more ") if place else ""
-        if explained.get(one.reason, one.count) > one.count:
-            more = text("more of {held} ", held=explained[one.reason])
         words = text("<b>{count}</b> {more}by {title}", count=one.count, more=more, title=one.title)
         tiles.append([words if one is result.chosen else colored(words, muted, SIZE)])
     return [Tiles(tiles, SIZE)] if tiles else []

@@ -149,8 +149,8 @@ class Neurons(NamedTuple):
         alone = len(self.over_balance) == len(self.values["norm"])  # a block is a neuron
         if alone and len(far) == 1 and 0 < (over := float(self.over_balance[far[0]])) < np.inf:
             return True, text(
-                "The weights of neuron {h} are {over} times as long as at its balance ◇; the "
-                "others are within a factor of {factor:g}.",
+                "The weights of neuron {h} are {over} times as long as at its balance ◇, the "
+                "others’ within a factor of {factor:g} of their own.",
                 h=int(far[0]),
                 over=number(over, 3),
                 factor=NEAR,
