@@ -137,7 +137,7 @@ CLAIMS = (
         _printed_batch_metric,
         FAILS,
         "fisher?tab=magnitude",
-        repair=text("if ε = 0 and Cov is diagonal, one for all cases (Gaussian)"),
+        repair=text("if ε = 0 and Cov is diagonal and constant (Gaussian)"),
         remark=text("In general Cov_ij is multiplied by z_i z_j, inside the expectation."),
     ),
     Claim(
@@ -175,7 +175,7 @@ CLAIMS = (
         _prediction_error,
         FAILS,
         "fisher?tab=magnitude",
-        repair=text("of the sum over gains, for Gaussian outputs"),
+        repair=text("of the sum over gains, not of each (Gaussian)"),
         remark=text(
             "z² is 1 on average, however large a is. But it multiplies the variance of each output "
             "before the average is taken."

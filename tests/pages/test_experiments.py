@@ -15,7 +15,7 @@ def test_page_opens_with_every_statement_and_the_rule_that_decides(shown):
     words = " ".join(page.captions("experiments").replace("<br>", " ").split())
     assert str(RULE) in page.words
     assert "Claim: the colored method is much faster." in words
-    rule = f"Holds: all dots (runs) ≤ {FASTER:.0%}, the paper’s (§ 6.1). Fails:"
+    rule = f"Holds: all dots (runs) ≤ {FASTER:.0%} (as in § 6.1). Fails:"
     assert rule in words
     layout = page.figure("experiments")["layout"]
     assert layout["shapes"][0]["x1"] == FASTER

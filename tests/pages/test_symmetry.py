@@ -50,7 +50,7 @@ def test_default_is_batch_norm_on_digits_one_against_the_rest(shown):
     assert "the formula gives the same: H = 10" in head(page)
     words = page.captions("walk")
     assert "<b>1</b> by weight matrix re-scaling" in words
-    assert "<b>9</b> more by weight vector re-scaling" in words
+    assert "<b>10</b> in all by weight vector re-scaling" in words
     assert "<b>KL = 0:</b>" in words
     assert "each class against the rest" in page.words
     assert len(page.sent(page.figures[0])["figure"]) < 150_000

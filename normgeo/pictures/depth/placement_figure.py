@@ -46,7 +46,7 @@ BLOCKS = {
 }
 """What a block makes of the stream x, by the place of its norm."""
 GLYPHS = {"circle": "●", "square": "■", "diamond": "◆"}
-LIMITS = text("Data may differ.")
+LIMITS = text("On digits only.")
 LABELED = 0.5, 0.75, 0.9, 0.95, 0.97  # accuracies at the axis
 CLEAR = "rgba(0,0,0,0)"
 HIGH = 195, 205  # pixels of a panel

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -61,9 +60,7 @@ class Experiment(NamedTuple):
         told = VERDICTS[self.verdict]
         if self.verdict != "not at this size":
             return told
-        seeds = text("mixed")
-        if self.faster:
-            seeds = text("≤ {share}%", share=math.ceil(100 * max(self.shares)))
+        seeds = text("faster") if self.faster else text("mixed")
         return text("{told}: {seeds}", told=told, seeds=seeds)
 
     @property

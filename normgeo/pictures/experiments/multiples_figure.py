@@ -30,8 +30,8 @@ HIGH, STEPS_HIGH = (125, 170), (230, 300)  # pixels of a panel
 IN_A_ROW = 4
 THIN = 2.5  # of a line in so small a panel
 KEY = text(
-    "Claim: the colored method is much faster. Holds: all dots (runs) ≤ {share}, the paper’s "
-    "(§ 6.1). Fails: none below 100%. Else open.",
+    "Claim: the colored method is much faster. Holds: all dots (runs) ≤ {share} (as in "
+    "§ 6.1). Fails: none below 100%. Else open.",
     share=f"{FASTER:.0%}",
 )
 FAR, NEVER, WORDS, END = 1.5, 1.7, 2.1, 3.05  # shares: the largest drawn, and what stands beyond
@@ -82,7 +82,7 @@ def _steps(result: Multiples, theme: str) -> Panel:
             "range": [0, END],
             "tickvals": [*ticks],
             "ticktext": [*map(str, ticks.values())],
-            "title": text("steps to reach the rival’s best, % of its own (×2: two runs)"),
+            "title": text("steps to the rival’s best, % of the rival’s (×2: two runs)"),
             "zeroline": False,
             "showline": False,
         },

@@ -38,10 +38,10 @@ def figure(result: EqualKL, theme: str) -> go.Figure:
         for level, c in enumerate(map(number, result.levels.tolist()))
     ]
     points = [_points(result.planes[n - 1], result.with_weights, n, look) for n, *_ in planes]
-    kl = text("KL: how far the outputs move, in nats per case")
+    kl = text("KL: how far the outputs move; F: its curvature")
     which = kl if base.letter == "W" else text("{name}; {kl}", name=base.name, kl=kl)
     about = text("{which}; {about}; {fisher}", which=which, about=base.caption, fisher=base.which)
-    foot = [told(theme, about, on_slide=[text("{kl}. F: its curvature", kl=kl)])]
+    foot = [told(theme, about, on_slide=[kl])]
     sheet = Sheet(_answer(result), rows=[_axes(result, theme)], foot=foot)
     whole, _ = drawn([sheet], [*moving[opening], *points, _estimated(look)], theme)
     if planes:

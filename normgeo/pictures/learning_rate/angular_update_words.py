@@ -109,7 +109,7 @@ def norm_of(result: AngularUpdate) -> str:
 def seen(result: AngularUpdate) -> str:
     """What the plane shows."""
     if result.same_along_rays:
-        return text("Color: the loss, equal along each ray, larger where the color is stronger.")
+        return text("Color: the loss, equal along each ray, so half as steep twice as far out.")
     if result.has_law:
         return text(
             "Almost wedges: with ε > 0 the loss changes along a ray, larger in stronger color."

@@ -91,10 +91,15 @@ def _reasons(result: Walks, theme: str) -> list[Tiles]:
     if result.chosen is None and result.found.null.dimension:
         return [Tiles([[text("Stopped before the null directions were explained.")]], SIZE)]
     muted = THEMES[theme].muted
+    explanation = result.found.explanation
+    why = {one.key: one.held for one in explanation.reasons} if explanation else {}
     tiles = []
     for place, one in enumerate(result.directions):
+        held = why.get(one.reason, one.count)
         more = text("more ") if place else ""
-        words = text("<b>{count}</b> {more}by {title}", count=one.count, more=more, title=one.title)
+        if held > one.count:
+            more = text("in all ")
+        words = text("<b>{count}</b> {more}by {title}", count=held, more=more, title=one.title)
         tiles.append([words if one is result.chosen else colored(words, muted, SIZE)])
     return [Tiles(tiles, SIZE)] if tiles else []
 

@@ -387,5 +387,5 @@ def test_what_is_said_of_the_shades_of_the_loss_is_true_in_the_dark(captions):
     result = PICTURES["turn"].compute(Settings(dataset="wine"))
     for theme in ("light", "dark"):
         said = captions("turn", result, theme).replace("\N{NO-BREAK SPACE}", " ")
-        assert "ray, larger where the color is stronger." in said.replace("<br>", " "), theme
+        assert "ray, so half as steep twice as far out." in said.replace("<br>", " "), theme
         assert "arker" not in said, theme
