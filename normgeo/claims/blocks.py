@@ -179,7 +179,7 @@ CLAIMS = (
     ),
     Claim(
         "equation_13",
-        text("Eq. 13 with Eq. 14 gives the Fisher matrix of every normalized model."),
+        text("One formula (Eq. 13) gives the Fisher matrix of every normalized model."),
         text("section 5.2.2, Eq. 13 and 14"),
         _equation_13,
         FAILS,

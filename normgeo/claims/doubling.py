@@ -180,7 +180,7 @@ CLAIMS = (
         _curvature_halves,
         FAILS,
         "learning_rate?tab=fisher",
-        repair=text("of the gradient; curvature across it: ¼"),
+        repair=text("of the gradient; curvature: 0 along it, ¼ across"),
         remark=text(
             "The block of the Fisher matrix changes by a factor of ¼, so that a length "
             "ds = √(dwᵀF dw) changes by ½; along w itself there is no curvature. The block "

@@ -129,16 +129,16 @@ def _prediction_error(example: Example) -> Finding:
 CLAIMS = (
     Claim(
         "batch_gain_metric",
-        text(
-            "Batch norm's metric along the gains is the expected covariance of the outputs, "
-            "E[Cov/φ²]."
-        ),
+        text("Batch norm's metric along the gains is the expected covariance of the outputs."),
         text("appendix"),
         _printed_batch_metric,
         FAILS,
         "fisher?tab=magnitude",
         repair=text("if ε = 0 and Cov is diagonal and constant (Gaussian)"),
-        remark=text("In general Cov_ij is multiplied by z_i z_j, inside the expectation."),
+        remark=text(
+            "The appendix has E[Cov/φ²]. In general Cov_ij is multiplied by z_i z_j, inside the "
+            "expectation."
+        ),
     ),
     Claim(
         "gain_metrics",
@@ -152,8 +152,8 @@ CLAIMS = (
     Claim(
         "standard_metric",
         text(
-            "Where two weight vectors of a standard model change their lengths by δ_i and δ_j, the "
-            "metric is δ_i δ_j E[Cov_ij a_i a_j]/(2φ²‖w_i‖‖w_j‖)."
+            "Where two weight vectors of a standard model change their lengths, the metric has one "
+            "term, that of the pair (i, j)."
         ),
         text("appendix"),
         _standard_metric,
@@ -161,8 +161,8 @@ CLAIMS = (
         "fisher?method=standard&tab=magnitude",
         repair=text("of the sum of all four terms, (i, i), (i, j), (j, i) and (j, j)"),
         remark=text(
-            "The appendix prints one cross term, which is 0 for independent outputs; and in its "
-            "first line it has w_j over ‖w_i‖ once."
+            "The appendix prints δ_i δ_j E[Cov_ij a_i a_j]/(2φ²‖w_i‖‖w_j‖), which is 0 for "
+            "independent outputs; and in its first line it has w_j over ‖w_i‖ once."
         ),
     ),
     Claim(

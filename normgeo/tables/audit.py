@@ -166,15 +166,14 @@ def inexact(audited: Iterable[Audited]) -> list[Audited]:
 
 
 def headline(audited: Sequence[Audited]) -> str:
-    """Return how many statements of the paper do not hold, or not always, in a sentence."""
-    said = [one for one in audited if one.claim.kind == PAPER_SAYS]
-    failing = len(inexact(audited))
+    """Return how many statements of the paper hold, always or not, in a sentence."""
+    verdicts = [one.verdict for one in audited if one.claim.kind == PAPER_SAYS]
     return text(
-        "{failing} of {all} statements of the paper {fail}, {some} only under a condition.",
-        failing=failing,
-        all=len(said),
-        fail=text("does not hold") if failing == 1 else text("do not hold"),
-        some=sum(one.verdict == HOLDS_IF for one in said),
+        "{all} statements of the paper: {exact} exact, {some} under a condition, {wrong} not.",
+        all=len(verdicts),
+        exact=verdicts.count(HOLDS),
+        some=verdicts.count(HOLDS_IF),
+        wrong=verdicts.count(FAILS),
     )
 
 

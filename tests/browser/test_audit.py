@@ -68,7 +68,7 @@ def test_inexact_places_are_the_first_thing_on_a_projector(look_at):
     for path in ("/audit", "/audit?present=1"):
         page = look_at(path)
         headline = page.locator(".headline")
-        said = re.compile("^\\d+ of \\d+ statements of the paper do not hold")
+        said = re.compile("^\\d+ statements of the paper: \\d+ exact, ")
         expect(headline).to_have_text(said)
         assert headline.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") >= 24
         last = page.locator(".st-key-audit summary").nth(len(wrong) - 1)

@@ -40,7 +40,9 @@ def move(page, m):
     expect(label).to_have_text(f"cases in the batch: m = {m}")
     # It stands in the picture as soon as that is drawn.
     heading = page.locator(CAPTION.format(name="axes")).filter(has_text="Test accuracy:")
-    said = "Batch norm of 2 cases: z = ±1." if m == 2 else re.compile(rf"μ of\s{m}\scase")
+    said = (
+        "Batch norm of 2 keeps only signs: z = ±1." if m == 2 else re.compile(rf"μ of\s{m}\scase")
+    )
     expect(heading).to_contain_text(said)
 
 

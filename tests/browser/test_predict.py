@@ -11,7 +11,7 @@ from .conftest import query, shared
 TELLS = re.compile(
     rb"not invariant|sign flip|z stays where|z moves by|cells agree|W and X exchanged|normgeo-e"
     rb"|from normgeo\.pictures|predicted: slope|predicted \xc3\x97|normgeo-turn"
-    rb"|>True of |>True if |>If |only under a condition|statements are listed|normgeo-audit"
+    rb"|>True of |>True if |>If |under a condition|statements are listed|normgeo-audit"
 )
 
 

@@ -84,8 +84,9 @@ def test_it_opens_with_the_statements_of_the_paper_that_the_headline_counts(show
     said = [key for key, claim in CLAIMS.items() if claim.kind == PAPER_SAYS]
     assert sorted(rows(page)) == sorted(said)
     assert labels(page) == labels(shown("audit", kind="paper"))
-    headline = f"{OF_THE_PAPER[FAILS]} of {len(said)} statements of the paper do not hold, "
-    assert f"{headline}{OF_THE_PAPER[HOLDS_IF]} only under a condition<" in table(page)
+    exact, some, wrong = (OF_THE_PAPER[verdict] for verdict in (HOLDS, HOLDS_IF, FAILS))
+    counts = f"{exact} exact, {some} under a condition, {wrong} not"
+    assert f"{len(said)} statements of the paper: {counts}<" in table(page)
 
 
 def test_filter_of_the_url_lists_one_verdict(shown, subtests):
@@ -101,8 +102,9 @@ def test_inexact_places_come_first_beneath_how_many_they_are(shown):
     wrong = [c for c in CLAIMS.values() if c.kind == PAPER_SAYS and c.expected == FAILS]
     said = sum(c.kind == PAPER_SAYS for c in CLAIMS.values())
     some = sum(c.kind == PAPER_SAYS and c.expected == HOLDS_IF for c in CLAIMS.values())
-    answer = f"{len(wrong)} of {said} statements of the paper do not hold"
-    headline = f"{answer}, {some} only under a condition<"
+    exact = said - some - len(wrong)
+    counts = f"{exact} exact, {some} under a condition, {len(wrong)} not<"
+    headline = f"{said} statements of the paper: {counts}"
     page = shown("audit")
     assert headline in table(page)
     assert rows(page)[: len(wrong)] == [claim.key for claim in wrong]

@@ -319,7 +319,7 @@ def test_main_picture_says_what_a_batch_of_two_costs():
     assert layer - batch > 0.2
     assert abs(layer - result.told("layer", 128)[0]) < 0.03
     words = figure_words("axes", Settings())
-    assert "Batch norm of 2 cases: z = ±1." in words
+    assert "Batch norm of 2 keeps only signs: z = ±1." in words
     assert f"batch norm {batch:.0%}" in words
     assert f"layer norm {layer:.0%}" in words
     told = PICTURES["axes"].description(result)

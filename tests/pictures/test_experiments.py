@@ -62,7 +62,7 @@ def test_verdict_of_a_statement_is_that_of_the_curves_with_its_mark(name):
     assert len(drawn) == (sign is not None)
     _, dots, verdicts = figure.data[:3]
     reached = {"holds": 1 / 3, "fails": NEVER, "not at this size": 2 / 3}[name]
-    told = {"holds": "Holds", "fails": "Fails"}.get(name, "Open: faster")
+    told = {"holds": "Holds", "fails": "Fails"}.get(name, "Open: 67%")
     assert verdicts.text == (f"<b>{told}</b>",)
     assert dots.x == pytest.approx((reached,))
     assert dots.text == ("<b> ×3</b>",)
@@ -72,11 +72,11 @@ def test_verdict_of_a_statement_is_that_of_the_curves_with_its_mark(name):
 
 
 @pytest.mark.parametrize(("share", "said"), [(0.99, True), (1.0, False), (math.inf, False)])
-def test_what_is_open_although_every_seed_is_faster_is_said_to_be_faster(share, said):
+def test_what_is_open_although_every_seed_is_faster_is_told_by_its_slowest(share, said):
     one = learned(CURVES["not at this size"])._replace(shares=(0.5, share, 0.7))
     figure = ALL.figure(Multiples((one,)), "light")
     words = [note.text for note in figure.layout.annotations]
-    assert figure.data[2].text == (f"<b>Open: {'faster' if said else 'mixed'}</b>",)
+    assert figure.data[2].text == (f"<b>Open: {'99%' if said else 'mixed'}</b>",)
     assert any("faster, 50 to 99%" in word for word in words) is said
     assert any(word.startswith("50") for word in words) is not said
 

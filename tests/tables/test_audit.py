@@ -84,7 +84,7 @@ def test_listing_has_every_part_of_a_claim(three: Sequence[Audited]) -> None:
     assert "growth (decades): layer norm 0.123, standard 2" in flat
     assert "it is so: yes" in flat
     assert flat.startswith(
-        "0 of 2 statements of the paper do not hold, 1 only under a condition. The paper"
+        "2 statements of the paper: 1 exact, 1 under a condition, 0 not. The paper"
     )
     assert flat.index("The paper says ===") < flat.index("Follows from the paper, or seems to ===")
     assert flat.endswith(f"{EXAMPLES_TOLD} {summary(three)}")

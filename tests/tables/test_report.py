@@ -109,16 +109,14 @@ def test_page_stands_alone() -> None:
     assert "url(" not in html
     assert "<title>The paper, checked</title>" in html
     assert "Of 3 statements 1 hold (✓), 1 hold on a condition (≈) and 1 do not hold (✗)." in html
-    assert "0 of 2 statements of the paper do not hold, 1 only under a condition<" in html, (
-        "one follows"
-    )
+    assert "2 statements of the paper: 1 exact, 1 under a condition, 0 not<" in html, "one follows"
 
 
 def test_inexact_places_come_first_with_what_repairs_them_and_a_link() -> None:
     wrong = audited("dataset_rescaling", verdict=FAILS)
     html = report.page([audited("table_1"), wrong, audited("turn_halves")], "http://x/")
     first, *_ = html.split("<h3>")
-    assert "1 of 2 statements of the paper does not hold, 1 only under a condition<" in first
+    assert "2 statements of the paper: 0 exact, 1 under a condition, 1 not<" in first
     assert escape(str(wrong.claim.statement)) in first
     assert f"True {wrong.claim.repair}." in first.split("</summary>")[0], "on its row"
     assert 'href="http://x/invariance?cell=weight.dataset_rescaling"' in first

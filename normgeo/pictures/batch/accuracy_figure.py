@@ -107,7 +107,7 @@ def headline(result: Accuracy, m: int, theme: str) -> Band:
     )
     told = text("Test accuracy:").replace(" ", KEPT)
     if m == 2:
-        told = f"{text('Batch norm of 2 cases: z = ±1.')} {told}"
+        told = f"{text('Batch norm of 2 keeps only signs: z = ±1.')} {told}"
     return Band([f"<b>{told}</b>  {', '.join(shares)}"], LARGE)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -60,8 +61,8 @@ class Experiment(NamedTuple):
         told = VERDICTS[self.verdict]
         if self.verdict != "not at this size":
             return told
-        seeds = text("faster") if self.faster else text("mixed")
-        return text("{told}: {seeds}", told=told, seeds=seeds)
+        slowest = f"{math.ceil(100 * max(self.shares))}%" if self.faster else text("mixed")
+        return text("{told}: {seeds}", told=told, seeds=slowest)
 
     @property
     def faster(self) -> bool:

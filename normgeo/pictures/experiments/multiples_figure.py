@@ -82,7 +82,7 @@ def _steps(result: Multiples, theme: str) -> Panel:
             "range": [0, END],
             "tickvals": [*ticks],
             "ticktext": [*map(str, ticks.values())],
-            "title": text("steps to the rival’s best, % of the rival’s (×2: two runs)"),
+            "title": text("steps to reach the rival’s best; rival: 100% (×2: two runs)"),
             "zeroline": False,
             "showline": False,
         },

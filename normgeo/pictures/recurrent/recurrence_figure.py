@@ -84,7 +84,7 @@ def _sheet(result: Recurrences, radius: float, axes: Sequence[Any], theme: str) 
             {key: number(curves.hidden[-1], 2) for key, curves in methods.items()},
         ),
         (
-            text("<b>change at t = 0</b>, at the end"),
+            text("<b>a change at t = 0</b> becomes"),
             {key: f"× {power_of_ten(log, 2 if abs(log) < 3 else 1)}" for key, log in norms.items()},
         ),
         (

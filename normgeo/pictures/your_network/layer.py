@@ -11,7 +11,7 @@ import numpy as np
 
 from normgeo.base.arrays import Array
 from normgeo.base.budget import Cost
-from normgeo.base.numbers import fraction, number
+from normgeo.base.numbers import number
 from normgeo.base.progress import Progress
 from normgeo.base.text import text
 from normgeo.checkpoints.checkpoint import Checkpoint
@@ -150,11 +150,11 @@ class Neurons(NamedTuple):
         if alone and len(far) == 1 and 0 < (over := float(self.over_balance[far[0]])) < np.inf:
             return True, text(
                 "The weights of neuron {h} are {over} times as long as at its balance ◇, the "
-                "others {low} to {factor:g} times.",
+                "others {low} to {high} times.",
                 h=int(far[0]),
                 over=number(over, 3),
-                low=fraction(1 / NEAR),
-                factor=NEAR,
+                low=number(float(self.over_balance[is_near].min()), 2),
+                high=number(float(self.over_balance[is_near].max()), 2),
             )
         return near < len(self.over_balance), text(
             "The norm of {near} of {all} {what} is within a factor of {factor:g} of where growth "
