@@ -542,7 +542,7 @@ def test_the_larger_the_summed_input_the_stronger_its_gray(name):
         assert (gray.min(), gray.max()) == (1, 255)
 
 
-GRAY = "Gray: a, the summed input. Colored: one μ and σ, z = (a − μ)/σ."
+GRAY = "Gray: summed input a. Colored: one μ and σ, z = (a − μ)/σ."
 
 
 @pytest.mark.parametrize(
@@ -557,5 +557,16 @@ def test_what_gray_and_color_are_is_said_on_pages_and_slides(name, said, after):
     layout = view.figure(view.compute(Settings()), "light").layout
     assert sum(one.text.endswith(said) for one in layout.annotations) == 1
     on_slide = [one.get("text", "") for one in layout.meta["slide"]["annotations"].values()]
-    (slide,) = (words.replace("<br>", " ") for words in on_slide if "Gray: a, " in words)
+    (slide,) = (words.replace("<br>", " ") for words in on_slide if "Gray: summed" in words)
     assert slide.startswith(f"{said} {after}")
+
+
+def test_foot_has_one_line_at_every_size_of_batch(subtests):
+    picture = PICTURES["axes"]
+    for m in picture.compute(Settings()).panels:
+        if m == 1:
+            continue  # says why there is no z
+        with subtests.test(m=m):
+            layout = picture.figure(picture.compute(Settings(batch_size=m)), "light").layout
+            (foot,) = (one.text for one in layout.annotations if "Gray: " in one.text)
+            assert "<br>" not in foot

@@ -71,7 +71,7 @@ def _sheet(result: Axes, m: int, place: Place, theme: str) -> Sheet:
         columns.append(accuracy_figure.panel(measured, m, SHARE, theme))
         bands = [accuracy_figure.headline(measured, m, theme)]
         about, brief = accuracy_figure.about(measured), accuracy_figure.in_short(measured)
-    across = text("Gray: a, the summed input. Colored: one μ and σ, z = (a − μ)/σ.")
+    across = text("Gray: summed input a. Colored: one μ and σ, z = (a − μ)/σ.")
     faded = cases_drawn(m, place.down.cells)
     said = told(
         theme,

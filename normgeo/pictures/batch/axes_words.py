@@ -60,5 +60,5 @@ def one_case(images: bool) -> str:
 def cases_drawn(m: int, few: int) -> str:
     """Which cases are drawn: not all of a larger batch, pale ones beside a smaller one."""
     if m > few:
-        return text("The first {few} of m = {m} cases are drawn.", few=few, m=m)
+        return text("Drawn: the first {few} cases.", few=few)
     return text("Faded: not in the batch.") if m < few else ""
